@@ -1,0 +1,1 @@
+"""jobu itself, on each database."""

@@ -1,0 +1,83 @@
+"""What a job costs the worker, how well slots are used, and whether a worker stays as it began."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.jobs import NAP_SECONDS
+from benchmarks.workers import started
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.ours.queue import Jobu
+    from benchmarks.sizes import Sizes
+    from benchmarks.subject import Figure
+    from benchmarks.workers import Workers
+
+_SLOTS = 5
+_SETTLED_IN = 100_000
+"""After so many jobs, nothing should grow any more."""
+_PATIENCE_SECONDS = 600
+
+
+def cost(jobu: Jobu, sizes: Sizes) -> Iterator[Figure]:
+    """Measure the processor time of a job that does nothing: it needs no quiet machine."""
+    jobs = sizes.jobs(jobu.expected_rate)
+    jobu.clear()
+    jobu.fill(jobs, jobu.ways()[0])
+    with started(jobu.ways()[0]) as workers:
+        workers.wait_until(lambda: workers.tally.count() > 0, "the first job")
+        used, already = workers.cpu_seconds(), workers.tally.count()
+        workers.wait_until(lambda: workers.tally.count() >= jobs, f"{jobs} jobs to run")
+        yield "processor time per job", 1e6 * (workers.cpu_seconds() - used) / (jobs - already)
+
+
+def slot_use(jobu: Jobu, sizes: Sizes) -> Iterator[Figure]:
+    """Measure which part of the time five slots were busy with jobs that take a while."""
+    jobs = int(_SLOTS * sizes.nap_seconds / NAP_SECONDS)
+    jobu.clear()
+    jobu.fill_with("nap", jobs)
+    with started(jobu.ways()[0]) as workers:
+        workers.wait_until(lambda: workers.tally.count() > 0, "the first job")
+        begin, already = time.perf_counter(), workers.tally.count()
+        workers.wait_until(lambda: workers.tally.count() >= jobs, f"{jobs} jobs to run")
+        elapsed = time.perf_counter() - begin
+    yield "slot use", 100 * (jobs - already) * NAP_SECONDS / (_SLOTS * elapsed)
+
+
+def soak(jobu: Jobu, sizes: Sizes) -> Iterator[Figure]:
+    """Measure whether the last of very many jobs are as fast as the first, in as much memory."""
+    jobs = sizes.soak_jobs
+    jobu.clear()
+    jobu.fill(jobs, jobu.ways()[0])
+    with started(jobu.ways()[0]) as workers:
+        _wait_for(workers, 1)
+        first = _seconds_for(workers, jobs // 10)
+        _wait_for(workers, max(_SETTLED_IN, jobs // 10))
+        memory = _memory(workers)
+        _wait_for(workers, jobs - jobs // 10)
+        last = _seconds_for(workers, jobs)
+        yield "soak, last tenth beside the first", first / last
+        yield "soak, memory at the end beside that after the beginning", _memory(workers) / memory
+
+
+def _seconds_for(workers: Workers, count: int) -> float:
+    """Return the seconds that each job took, until `count` have run."""
+    begin, already = time.perf_counter(), workers.tally.count()
+    _wait_for(workers, count)
+    return (time.perf_counter() - begin) / (workers.tally.count() - already)
+
+
+def _wait_for(workers: Workers, count: int) -> None:
+    workers.wait_until(
+        lambda: workers.tally.count() >= count, f"{count} jobs to run", patience=_PATIENCE_SECONDS
+    )
+
+
+def _memory(workers: Workers) -> int:
+    pages = Path(f"/proc/{workers.processes[0].pid}/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

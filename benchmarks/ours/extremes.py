@@ -1,0 +1,146 @@
+"""jobu with a million rows in the way, with many cron jobs, and with nothing to do at all.
+
+One round is enough: these are ratios of what is measured side by side, or far from their bounds.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from benchmarks.measures import drain
+from benchmarks.ours.endurance import cost, slot_use, soak
+from benchmarks.ours.queue import Jobu, JobuOnMariaDB, JobuOnPostgreSQL, JobuOnSQLite
+from benchmarks.workers import started
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.sizes import Sizes
+    from benchmarks.subject import Figure, Measure
+
+_SEED_ROWS = 10_000
+_REPEATS = 3
+"""The best of so many short drains: one of a second alone says little."""
+
+
+class Extremes(Jobu):
+    rounds = 1
+
+    def measures(self, sizes: Sizes) -> list[Measure]:
+        found: list[Measure] = [
+            ("empty", partial(self.empty, sizes)),
+            ("backlog pending", partial(self.pending, sizes)),
+            ("backlog finished", partial(self.finished, sizes, 1)),
+            ("idle", partial(self.idle, sizes)),
+            ("cron poll", partial(self.cron_poll, sizes)),
+            ("cost", partial(cost, self, sizes)),
+            ("slot use", partial(slot_use, self, sizes)),
+        ]
+        if sizes.has_ten_times:
+            found.append(("backlog of ten times", partial(self.finished, sizes, 10)))
+            found.append(("soak", partial(soak, self, sizes)))
+        return found
+
+    def empty(self, sizes: Sizes) -> Iterator[Figure]:
+        self._empty = max(self._drain_on_top_of_nothing(sizes) for _ in range(_REPEATS))
+        yield "drain, empty table", self._empty
+
+    def pending(self, sizes: Sizes) -> Iterator[Figure]:
+        self.clear()
+        self._seed(sizes.pending, "PENDING")
+        best = max(drain(self.ways()[0], sizes.backlog_jobs).ran for _ in range(_REPEATS))
+        yield "backlog pending", best / self._empty
+
+    def finished(self, sizes: Sizes, times: int) -> Iterator[Figure]:
+        self.clear()
+        self._seed(times * sizes.finished, "SUCCESS")
+        best = 0.0
+        for _ in range(_REPEATS):
+            self.fill(sizes.backlog_jobs, self.ways()[0])
+            best = max(best, drain(self.ways()[0], sizes.backlog_jobs).ran)
+        name = "backlog finished" if times == 1 else "backlog finished, ten times as many"
+        yield name, best / self._empty
+
+    def idle(self, sizes: Sizes) -> Iterator[Figure]:
+        """Measure what a worker with nothing to do uses of one core, in percent."""
+        self.clear()
+        with started(self.ways()[0]) as workers:
+            self.enqueue()
+            workers.wait_until(lambda: workers.tally.count() > 0, "the first job")
+            used, begin = workers.cpu_seconds(), time.perf_counter()
+            time.sleep(sizes.idle_seconds)
+            used = workers.cpu_seconds() - used
+            yield "idle", 100 * used / (time.perf_counter() - begin)
+
+    def cron_poll(self, sizes: Sizes) -> Iterator[Figure]:
+        """Measure how much longer a dispatcher's poll takes among a hundred times the cron jobs."""
+        few, many = (
+            min(_poll_seconds(crons) for _ in range(3))
+            for crons in (sizes.crons // 100, sizes.crons)
+        )
+        yield "cron poll growth", many / few
+
+    def _drain_on_top_of_nothing(self, sizes: Sizes) -> float:
+        self.clear()
+        self.fill(sizes.backlog_jobs, self.ways()[0])
+        return drain(self.ways()[0], sizes.backlog_jobs).ran
+
+    def _seed(self, rows: int, status: str) -> None:
+        """Enqueue some, and let the database copy them until there are enough."""
+        from django.db import connection
+        from django.utils import timezone
+
+        from jobu.models import JobExecution
+
+        first = min(rows, _SEED_ROWS)
+        self.fill(first, self.ways()[0])
+        if status != "PENDING":
+            now = timezone.now()
+            JobExecution.objects.update(
+                status=status, attempt=1, started_at=now, finished_at=now, result={"sent": True}
+            )
+        quote = connection.ops.quote_name
+        table = quote(JobExecution._meta.db_table)
+        columns = ", ".join(
+            quote(field.column)
+            for field in JobExecution._meta.concrete_fields
+            if not field.primary_key
+        )
+        count = first
+        with connection.cursor() as cursor:
+            while count < rows:
+                more = min(count, rows - count)
+                cursor.execute(
+                    f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {table} LIMIT {more}"
+                )
+                count += more
+
+
+def _poll_seconds(crons: int) -> float:
+    from jobu.dispatchers.dispatch import dispatch
+    from jobu.models import CronJob
+    from tests.dispatchers.builders import many_crons
+
+    due = min(100, crons)
+    CronJob.objects.all().delete()
+    many_crons(crons, due=due)
+    begin = time.perf_counter()
+    dispatched = dispatch()
+    seconds = time.perf_counter() - begin
+    if dispatched != due:
+        raise AssertionError(f"{dispatched} of {due} due cron jobs were dispatched")
+    return seconds
+
+
+class ExtremesOnPostgreSQL(Extremes, JobuOnPostgreSQL):
+    title = "jobu on PostgreSQL, extremes"
+
+
+class ExtremesOnMariaDB(Extremes, JobuOnMariaDB):
+    title = "jobu on MariaDB, extremes"
+
+
+class ExtremesOnSQLite(Extremes, JobuOnSQLite):
+    title = "jobu on SQLite, extremes"

@@ -1,0 +1,1 @@
+"""django-q2 with the ORM and with Redis."""

@@ -1,0 +1,1 @@
+"""dramatiq with Redis."""

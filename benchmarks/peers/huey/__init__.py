@@ -1,0 +1,1 @@
+"""huey with Redis and with SQLite."""

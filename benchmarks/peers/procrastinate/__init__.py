@@ -1,0 +1,1 @@
+"""procrastinate, by itself and in Django."""

@@ -1,0 +1,1 @@
+"""Adapters: what connects jobu to queue systems."""

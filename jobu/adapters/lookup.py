@@ -1,0 +1,22 @@
+"""Make the adapter that the settings name."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
+
+from jobu.adapters.base import BaseQueueAdapter
+from jobu.conf import settings
+
+
+def make_adapter() -> BaseQueueAdapter:
+    path = settings.QUEUE_ADAPTER
+    try:
+        adapter_class = import_string(path)
+    except ImportError as error:
+        raise ImproperlyConfigured(f"JOBU_QUEUE_ADAPTER cannot be imported: {error}") from error
+    if not (isinstance(adapter_class, type) and issubclass(adapter_class, BaseQueueAdapter)):
+        raise ImproperlyConfigured(
+            f"JOBU_QUEUE_ADAPTER is {path!r}, which is no subclass of jobu.BaseQueueAdapter."
+        )
+    return adapter_class()

@@ -1,0 +1,67 @@
+"""The page of API tokens: make one, see its secret once, revoke it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from jobu.models import ApiToken
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
+
+    _ModelAdmin = admin.ModelAdmin[ApiToken]
+else:
+    _ModelAdmin = admin.ModelAdmin
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(_ModelAdmin):
+    list_display = ("name", "scope", "created_by", "created_at", "last_used_at", "revoked_at")
+    list_filter = ("scope",)
+    ordering = ("name",)
+    search_fields = ("name",)
+    fields = ("name", "scope", "created_by", "created_at", "last_used_at", "revoked_at")
+    actions = ("revoke",)
+
+    def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> tuple[str, ...]:
+        return ("name", "scope") if obj is None else self.fields
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: ApiToken | None = None
+    ) -> tuple[str, ...]:
+        """A token that somebody uses does not change under them; it is revoked."""
+        return () if obj is None else self.fields
+
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:
+        if change:
+            return
+        request.jobu_secret = obj.renew_secret()  # type: ignore[attr-defined]
+        obj.created_by = request.user.get_username()
+        super().save_model(request, obj, form, change)
+
+    def response_add(
+        self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Show the secret in the answer itself: a redirect would have to keep it somewhere."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("API token made"),
+            "opts": self.opts,
+            "token": obj,
+            "secret": request.jobu_secret,  # type: ignore[attr-defined]
+        }
+        return TemplateResponse(request, "admin/jobu/apitoken/secret.html", context)
+
+    @admin.action(description=_("Revoke selected tokens"), permissions=["change"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        for token in queryset.filter(revoked_at__isnull=True):
+            self.log_change(request, token, "Revoked.")
+        count = ApiToken.objects.filter(pk__in=queryset.values("pk")).revoke()
+        text = ngettext("%d token was revoked.", "%d tokens were revoked.", count)
+        self.message_user(request, text % count, messages.SUCCESS)

@@ -1,0 +1,145 @@
+"""Run a cron job now, backfill it, switch it on and off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.widgets import AdminSplitDateTime
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from jobu.admin.history import record
+from jobu.admin.params import ParamsForm
+from jobu.admin.words import absolute
+from jobu.conf import settings
+from jobu.exceptions import OptionError
+from jobu.models import CronJob
+from jobu.transactions import write_transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from django.contrib.admin import ModelAdmin
+    from django.http import HttpRequest, HttpResponse
+
+
+class BackfillForm(forms.Form):
+    """A range of time, in the reader's zone, both ends included."""
+
+    start = forms.SplitDateTimeField(label=gettext_lazy("From"), widget=AdminSplitDateTime)
+    end = forms.SplitDateTimeField(label=gettext_lazy("To"), widget=AdminSplitDateTime)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        start, end = cleaned.get("start"), cleaned.get("end")
+        if start and end and start > end:
+            self.add_error("end", _("This is before the start."))
+        if end and end > timezone.now():
+            self.add_error("end", _("This is in the future: those ticks will come by themselves."))
+        return cleaned
+
+
+def run_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpResponse:
+    """Enqueue one execution outside the schedule, with the params as they are left here."""
+    job = _job(request, admin, pk, "run_cronjob")
+    initial = {"params": job.handler_params}
+    form = ParamsForm(request.POST or None, initial=initial, handler_name=job.handler_name)
+    if request.method == "POST" and form.is_valid():
+        # Set, not merged: a param that was taken out stays out. The cron job is not saved.
+        job.handler_params = form.cleaned_data["params"]
+        with write_transaction(settings.DATABASE):
+            execution = job.run_now()
+            note = _("Ran now: execution #%s.") % execution.pk
+            record(request, CronJob, [(pk, str(job))], note)
+        admin.message_user(request, _("%s was enqueued.") % execution, messages.SUCCESS)
+        if request.user.has_perm("jobu.view_jobexecution"):
+            url = reverse("admin:jobu_jobexecution_change", args=[execution.pk])
+            return HttpResponseRedirect(url)
+        return HttpResponseRedirect(reverse("admin:jobu_cronjob_changelist"))
+    context = _context(request, admin, job, _("Run %s now") % job)
+    context |= {"form": form, "media": admin.media + form.media, "submit": _("Run now")}
+    return TemplateResponse(request, "admin/jobu/params_form.html", context)
+
+
+def backfill_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpResponse:
+    """Count the ticks without an execution first; enqueue them when that is confirmed."""
+    job = _job(request, admin, pk, "run_cronjob")
+    form = BackfillForm(request.POST or None)
+    ticks: list[datetime] | None = None
+    if request.method == "POST" and form.is_valid():
+        start, end = form.cleaned_data["start"], form.cleaned_data["end"]
+        try:
+            ticks = job.missing_ticks(start, end)
+        except (OptionError, ValueError) as error:
+            form.add_error(None, str(error))
+        if ticks and "confirmed" in request.POST:
+            with write_transaction(settings.DATABASE):
+                number = job.backfill(start, end)
+                note = _("Backfilled %(number)s ticks from %(start)s to %(end)s.")
+                values = {"number": number, "start": absolute(start), "end": absolute(end)}
+                record(request, CronJob, [(pk, str(job))], note % values)
+            text = ngettext("%s tick was enqueued.", "%s ticks were enqueued.", number) % number
+            admin.message_user(request, text, messages.SUCCESS)
+            url = reverse("admin:jobu_jobexecution_changelist", query={"cron": pk})
+            return HttpResponseRedirect(url)
+    context = _context(request, admin, job, _("Backfill %s") % job)
+    context |= {"form": form, "media": admin.media + form.media, "ticks": ticks}
+    return TemplateResponse(request, "admin/jobu/cronjob/backfill.html", context)
+
+
+@require_POST
+def switch_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpResponse:
+    job = get_object_or_404(CronJob, pk=pk)
+    if not admin.has_change_permission(request, job):
+        raise PermissionDenied
+    switch(request, admin, [job], is_enabled=request.POST.get("is_enabled") == "1")
+    query = request.GET.urlencode()
+    listing = reverse("admin:jobu_cronjob_changelist")
+    return HttpResponseRedirect(f"{listing}?{query}" if query else listing)
+
+
+def switch(
+    request: HttpRequest, admin: ModelAdmin[Any], jobs: Iterable[CronJob], *, is_enabled: bool
+) -> None:
+    """Enable or disable cron jobs; a dispatcher notices at its next poll."""
+    changed = [job for job in jobs if job.is_enabled != is_enabled]
+    ids = [job.pk for job in changed]
+    note = _("Enabled.") if is_enabled else _("Disabled.")
+    with write_transaction(settings.DATABASE):
+        CronJob.objects.filter(pk__in=ids).update(is_enabled=is_enabled, updated_at=timezone.now())
+        record(request, CronJob, [(job.pk, str(job)) for job in changed], note)
+    number = len(changed)
+    text = (
+        ngettext("%s cron job was enabled.", "%s cron jobs were enabled.", number)
+        if is_enabled
+        else ngettext("%s cron job was disabled.", "%s cron jobs were disabled.", number)
+    )
+    admin.message_user(request, text % number, messages.SUCCESS)
+
+
+def _job(request: HttpRequest, admin: ModelAdmin[Any], pk: int, permission: str) -> CronJob:
+    if not (request.user.has_perm(f"jobu.{permission}") and admin.has_view_permission(request)):
+        raise PermissionDenied
+    return get_object_or_404(CronJob, pk=pk)
+
+
+def _context(
+    request: HttpRequest, admin: ModelAdmin[Any], job: CronJob, title: str
+) -> dict[str, Any]:
+    return {
+        **admin.admin_site.each_context(request),
+        "title": title,
+        "opts": admin.opts,
+        "original": job,
+        "now_zone": timezone.get_current_timezone_name(),
+    }

@@ -1,0 +1,164 @@
+"""The form of a cron job, with each choice explained where it stands."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from jobu.admin.params import ParamsField, ParamsWidget, check_params
+from jobu.conf import settings
+from jobu.cron import problem_with_expression
+from jobu.handlers.registry import handlers
+from jobu.models import CronJob
+
+if TYPE_CHECKING:
+    _ModelForm = forms.ModelForm[CronJob]
+else:
+    _ModelForm = forms.ModelForm
+
+
+class TimezoneWidget(forms.TextInput):
+    """Text, with the zones of the machine offered while it is typed."""
+
+    template_name = "jobu/widgets/timezone.html"
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        return {**super().get_context(name, value, attrs), "zones": _zones()}
+
+
+class CronJobForm(_ModelForm):
+    handler_params = ParamsField(
+        label=_("Params"),
+        required=False,
+        widget=ParamsWidget(handler_field="id_handler_name"),
+    )
+
+    class Meta:
+        model = CronJob
+        fields = (
+            "name",
+            "description",
+            "handler_name",
+            "handler_params",
+            "cron_expression",
+            "timezone",
+            "is_enabled",
+            "starts_at",
+            "ends_at",
+            "queue",
+            "priority",
+            "max_retry",
+            "timeout_seconds",
+            "allow_overlap",
+            "misfire",
+            "misfire_window_seconds",
+            "jitter_seconds",
+            "pause_after_failures",
+        )
+        widgets = {  # noqa: RUF012 - as Django reads it
+            "timezone": TimezoneWidget({"class": "vTextField"}),
+            "cron_expression": forms.TextInput(
+                {
+                    "class": "vTextField jobu-expression",
+                    "autocomplete": "off",
+                    "spellcheck": "false",
+                }
+            ),
+            "description": forms.Textarea({"class": "vLargeTextField", "rows": 2}),
+        }
+        labels = {  # noqa: RUF012
+            "name": _("Name"),
+            "description": _("Description"),
+            "cron_expression": _("Cron expression"),
+            "timezone": _("Time zone"),
+            "is_enabled": _("Enabled"),
+            "starts_at": _("Starts at"),
+            "ends_at": _("Ends at"),
+            "queue": _("Queue"),
+            "priority": _("Priority"),
+            "max_retry": _("Runs at most"),
+            "timeout_seconds": _("Timeout in seconds"),
+            "allow_overlap": _("Allow overlap"),
+            "misfire": _("Missed ticks"),
+            "misfire_window_seconds": _("How late, in seconds"),
+            "jitter_seconds": _("Jitter in seconds"),
+            "pause_after_failures": _("Pause after failures"),
+        }
+        help_texts = {  # noqa: RUF012
+            "name": _("Unique. The H of an expression is derived from it."),
+            "timezone": _("The expression is read by this zone's clocks, changes included."),
+            "is_enabled": _("Enabling it again never fires what was missed meanwhile."),
+            "starts_at": _("No tick before; empty means now."),
+            "ends_at": _("No tick after; empty means never."),
+            "queue": _("Which workers take it: those of this queue, or of all."),
+            "priority": _("Higher goes first."),
+            "max_retry": _(
+                "An execution that fails or times out runs again, after a growing delay, until it "
+                "has run so often. 0 and 1 mean once."
+            ),
+            "timeout_seconds": _(
+                "A run that takes longer is stopped, and counts as one that failed."
+            ),
+            "allow_overlap": _(
+                "If not, a tick is skipped while an earlier execution waits, runs or will be "
+                "retried."
+            ),
+            "misfire": _(
+                "What becomes of ticks that came while no dispatcher ran, when one is back."
+            ),
+            "misfire_window_seconds": _("Ticks that were missed longer ago are skipped."),
+            "jitter_seconds": _("Each execution starts up to this much later than its tick."),
+            "pause_after_failures": _(
+                "Disable it after so many executions in a row that failed for good; 0 means never."
+            ),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "handler_name" in self.fields:
+            self.fields["handler_name"] = forms.ChoiceField(
+                label=_("Handler"), choices=handler_choices(self.instance.handler_name)
+            )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        self._check_expression_with_name(cleaned)
+        if "handler_params" in cleaned and "handler_name" in cleaned:
+            try:
+                check_params(cleaned["handler_name"], cleaned["handler_params"])
+            except ValidationError as error:
+                self.add_error("handler_params", error)
+        return cleaned
+
+    def _check_expression_with_name(self, cleaned: dict[str, Any]) -> None:
+        """Check it once more: what H stands for, and so how often it comes, depends on the name."""
+        if "cron_expression" not in cleaned:
+            return
+        problem = problem_with_expression(
+            cleaned["cron_expression"],
+            min_interval_seconds=settings.DISPATCHER_MIN_CRON_INTERVAL_SECONDS,
+            seed=cleaned.get("name", ""),
+        )
+        if problem:
+            self.add_error("cron_expression", problem)
+
+
+def handler_choices(current: str = "") -> list[Any]:
+    """Offer the registered handlers, by module; and the present one even if it is not here."""
+    modules: dict[str, list[tuple[str, str]]] = {}
+    for spec in handlers:
+        modules.setdefault(spec.module, []).append((spec.name, spec.name))
+    choices: list[Any] = [("", _("Choose a handler")), *modules.items()]
+    if current and current not in handlers:
+        choices.insert(1, (current, _("%s (not registered here)") % current))
+    return choices
+
+
+@cache
+def _zones() -> list[str]:
+    return sorted(available_timezones())

@@ -1,0 +1,247 @@
+"""Cron jobs: what is next, how it went, and the schedules to edit."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import OuterRef, Q
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from jobu.admin.cron_actions import backfill_view, run_view, switch, switch_view
+from jobu.admin.cron_form import CronJobForm
+from jobu.admin.cron_preview import handler_view, preview_html, preview_view, words_of
+from jobu.admin.cron_runs import CronChangeList, last_status, runs_of
+from jobu.admin.filters import EnabledFilter, HandlerFilter, QueueFilter
+from jobu.admin.next_run import next_run_of
+from jobu.admin.read_only import JobuAdmin
+from jobu.admin.words import absolute
+from jobu.models import CronJob
+from jobu.outcomes import DEAD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
+    from django.utils.safestring import SafeString
+
+_STATE = ("problem_now", "planned_for", "last_tick", "declared_in", "created", "updated")
+
+
+class FailingFilter(admin.SimpleListFilter):
+    """Those whose last run ended dead, or that cannot be dispatched."""
+
+    title = _("health")
+    parameter_name = "failing"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", _("failing")), ("no", _("not failing"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() not in ("yes", "no"):
+            return queryset
+        rows: QuerySet[Any] = queryset.annotate(last_status=last_status(OuterRef("pk")))
+        failing = Q(last_status__in=DEAD) | ~Q(problem="")
+        if self.value() == "yes":
+            return rows.filter(failing)
+        # Spelled out: NOT IN is unknown, and not true, for one that has never run.
+        never_dead = Q(last_status__isnull=True) | ~Q(last_status__in=DEAD)
+        return rows.filter(never_dead, problem="")
+
+
+@admin.register(CronJob)
+class CronJobAdmin(JobuAdmin):
+    form = CronJobForm
+    list_display = (
+        "title",
+        "schedule",
+        "next_run",
+        "last_runs",
+        "success_rate",
+        "enabled",
+        "tools",
+    )
+    list_filter = (EnabledFilter, FailingFilter, HandlerFilter, QueueFilter)
+    list_per_page = 50
+    search_fields = ("name", "description", "handler_name")
+    readonly_fields = ("preview", *_STATE)
+    actions = ("enable", "disable")
+    save_on_top = False
+    fieldsets = (
+        (_("What"), {"fields": ("name", "description", "handler_name", "handler_params")}),
+        (
+            _("When"),
+            {
+                "fields": (
+                    "cron_expression",
+                    "timezone",
+                    "preview",
+                    "is_enabled",
+                    ("starts_at", "ends_at"),
+                )
+            },
+        ),
+        (_("How"), {"fields": ("queue", "priority", "max_retry", "timeout_seconds")}),
+        (
+            _("If ticks are missed, or come too soon"),
+            {
+                "fields": (
+                    "misfire",
+                    "misfire_window_seconds",
+                    "allow_overlap",
+                    "jitter_seconds",
+                    "pause_after_failures",
+                )
+            },
+        ),
+    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return self.fieldsets
+        return (*self.fieldsets, (_("State"), {"fields": _STATE}))
+
+    def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[CronChangeList]:
+        return CronChangeList
+
+    def get_urls(self) -> list[URLPattern]:
+        views: dict[str, tuple[Callable[..., HttpResponse], str]] = {
+            "preview/": (preview_view, "jobu_cronjob_preview"),
+            "handler/": (handler_view, "jobu_cronjob_handler"),
+            "<int:pk>/run/": (run_view, "jobu_cronjob_run"),
+            "<int:pk>/backfill/": (backfill_view, "jobu_cronjob_backfill"),
+            "<int:pk>/switch/": (switch_view, "jobu_cronjob_switch"),
+        }
+        own = [
+            path(route, self.admin_site.admin_view(partial(view, admin=self)), name=name)
+            for route, (view, name) in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        context: dict[str, Any] = {
+            "may_run": self.allows(request, "run_cronjob"),
+            "may_see_executions": self.allows(request, "view_jobexecution"),
+        }
+        job = self.get_object(request, object_id)
+        if job is not None:
+            context |= {"runs": runs_of(job), "next_run": next_run_of(job)}
+        return super().change_view(
+            request, object_id, form_url, {**context, **(extra_context or {})}
+        )
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Start from another cron job with `?copy=`; switched off, until its owner has looked."""
+        copied = self.get_object(request, request.GET.get("copy", ""))
+        if copied is None:
+            return super().get_changeform_initial_data(request)
+        fields = {name: getattr(copied, name) for name in CronJobForm.Meta.fields}
+        return {**fields, "name": gettext("%s (copy)") % copied, "is_enabled": False}
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Write what was edited and nothing else: a dispatcher writes the other columns."""
+        if not change:
+            obj.save()
+            return
+        edited = [name for name in form.changed_data if name in CronJobForm.Meta.fields]
+        obj.save(update_fields=[*edited, "updated_at"])
+
+    @admin.action(description=_("Enable"), permissions=["change"])
+    def enable(self, request: HttpRequest, queryset: QuerySet[CronJob]) -> None:
+        switch(request, self, queryset, is_enabled=True)
+
+    @admin.action(description=_("Disable"), permissions=["change"])
+    def disable(self, request: HttpRequest, queryset: QuerySet[CronJob]) -> None:
+        switch(request, self, queryset, is_enabled=False)
+
+    @admin.display(description=_("name"), ordering="name")
+    def title(self, job: CronJob) -> str:
+        return str(job)
+
+    @admin.display(description=_("schedule"), ordering="cron_expression")
+    def schedule(self, job: CronJob) -> SafeString:
+        return format_html(
+            '{}<div class="jobu-quiet"><code>{}</code> {}</div>',
+            words_of(job.cron_expression, job.name),
+            job.cron_expression,
+            job.timezone,
+        )
+
+    @admin.display(description=_("next run"), ordering="next_run_at")
+    def next_run(self, job: CronJob) -> SafeString | str:
+        return next_run_of(job)
+
+    @admin.display(description=_("last runs"))
+    def last_runs(self, job: Any) -> SafeString:
+        strip: SafeString = job.runs.strip
+        return strip
+
+    @admin.display(description=_("success"))
+    def success_rate(self, job: Any) -> SafeString:
+        rate: SafeString = job.runs.rate
+        return rate
+
+    @admin.display(description=_("enabled"), ordering="is_enabled")
+    def enabled(self, job: Any) -> SafeString:
+        """Make a switch of it: a button of the form that stands below the list."""
+        label = gettext("Disable %s") if job.is_enabled else gettext("Enable %s")
+        return format_html(
+            '<button type="submit" form="jobu-post" formaction="{}{}" class="jobu-switch" '
+            'role="switch" aria-checked="{}" aria-label="{}" title="{}" name="is_enabled" '
+            'value="{}"{}></button>',
+            reverse("admin:jobu_cronjob_switch", args=[job.pk]),
+            job.list_query,
+            "true" if job.is_enabled else "false",
+            label % job.name,
+            label % job.name,
+            "0" if job.is_enabled else "1",
+            "" if job.may_change else format_html(" {}", "disabled"),
+        )
+
+    @admin.display(description="")
+    def tools(self, job: Any) -> SafeString | str:
+        if not job.may_run:
+            return ""
+        url = reverse("admin:jobu_cronjob_run", args=[job.pk])
+        return format_html('<a class="jobu-tool" href="{}">{}</a>', url, gettext("Run now"))
+
+    @admin.display(description=_("Problem"), empty_value="–")
+    def problem_now(self, job: CronJob) -> str:
+        return str(job.problem)
+
+    @admin.display(description=_("Next run"), empty_value="–")
+    def planned_for(self, job: CronJob) -> SafeString | str:
+        return next_run_of(job)
+
+    @admin.display(description=_("Last tick"), empty_value="–")
+    def last_tick(self, job: CronJob) -> str:
+        return absolute(job.last_run_at) if job.last_run_at else ""
+
+    @admin.display(description=_("Declared in"), empty_value="–")
+    def declared_in(self, job: CronJob) -> str:
+        return str(job.declared)
+
+    @admin.display(description=_("Created"))
+    def created(self, job: CronJob) -> str:
+        return absolute(job.created_at)
+
+    @admin.display(description=_("Changed"))
+    def updated(self, job: CronJob) -> str:
+        return absolute(job.updated_at)
+
+    @admin.display(description=_("Next times"))
+    def preview(self, job: CronJob | None) -> SafeString:
+        expression, zone = (job.cron_expression, job.timezone) if job and job.pk else ("", "")
+        return format_html(
+            '<div id="jobu-preview" data-url="{}" aria-live="polite">{}</div>',
+            reverse("admin:jobu_cronjob_preview"),
+            preview_html(expression, zone, job.name) if job and expression else "",
+        )

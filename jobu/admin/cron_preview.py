@@ -1,0 +1,101 @@
+"""What an expression means, shown while it is typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from jobu.admin.params import schema_of
+from jobu.admin.words import duration, relative
+from jobu.conf import settings
+from jobu.cron import describe, preview, problem_with_expression, problem_with_timezone
+from jobu.handlers.registry import handlers
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.contrib.admin import ModelAdmin
+    from django.http import HttpRequest
+
+    from jobu.cron.preview import ClockChange, Tick
+
+_SHOWN = 10
+_MOST_CHARACTERS = 200
+
+
+def words_of(expression: str, name: str) -> str:
+    return describe(expression, language=get_language() or "en", seed=name)
+
+
+def preview_html(expression: str, zone: str, name: str) -> str:
+    """Render the words and the next times, or what is wrong and with which field."""
+    seconds = settings.DISPATCHER_MIN_CRON_INTERVAL_SECONDS
+    problems = [
+        (
+            _("cron expression"),
+            problem_with_expression(expression, min_interval_seconds=seconds, seed=name),
+        ),
+        (_("timezone"), problem_with_timezone(zone)),
+    ]
+    found = [(field, problem) for field, problem in problems if problem]
+    context: dict[str, Any] = {"problems": found}
+    if not found:
+        now = timezone.now()
+        ticks = preview(expression, zone, now, _SHOWN, seed=name)
+        context |= {
+            "words": words_of(expression, name),
+            "zone": zone,
+            "ticks": [_shown(tick, now) for tick in ticks],
+        }
+    return render_to_string("jobu/preview.html", context)
+
+
+@require_GET
+def preview_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
+    _refuse_strangers(request, admin)
+    given = [
+        request.GET.get(key, "")[:_MOST_CHARACTERS]
+        for key in ("cron_expression", "timezone", "name")
+    ]
+    return HttpResponse(preview_html(*given))
+
+
+@require_GET
+def handler_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
+    """Return a handler's docstring, params and defaults as JSON; 404 if it is not here."""
+    _refuse_strangers(request, admin)
+    spec = handlers.get(request.GET.get("name", ""))
+    return JsonResponse(schema_of(spec) if spec else {}, status=200 if spec else 404)
+
+
+def _refuse_strangers(request: HttpRequest, admin: ModelAdmin[Any]) -> None:
+    if not (admin.has_view_or_change_permission(request) or admin.has_add_permission(request)):
+        raise PermissionDenied
+
+
+def _shown(tick: Tick, now: datetime) -> dict[str, Any]:
+    return {
+        # %Z and not Django's T, which says nothing in the hour that comes twice.
+        "at": f"{date_format(tick.at, 'D')} {tick.at:%Y-%m-%d %H:%M %Z}",
+        "relative": relative(tick.at, now),
+        "change": _change_words(tick.change) if tick.change else "",
+        "is_moved": tick.is_moved,
+    }
+
+
+def _change_words(change: ClockChange) -> str:
+    by = duration(abs(change.by.total_seconds()))
+    words = (
+        _("Clocks go forward by %(by)s at %(at)s")
+        if change.by.total_seconds() > 0
+        else _("Clocks go back by %(by)s at %(at)s")
+    )
+    return words % {"by": by, "at": f"{change.at:%Y-%m-%d %H:%M %Z}"}

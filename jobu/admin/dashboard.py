@@ -1,0 +1,97 @@
+"""The dashboard: a page that draws what `jobu.stats` reads, and asks for it again and again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+
+from jobu.admin.dashboard_texts import texts
+from jobu.admin.read_only import ReadOnlyAdmin
+from jobu.models import CronJob, Dashboard, JobExecution, Process
+from jobu.stats import Range, read_overview, summarize
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
+
+_REFRESH_SECONDS = {Range.HOUR: 5, Range.DAY: 15, Range.WEEK: 60}
+_CATCH_UP_SECONDS = 0.1
+# Stands for an id in the pages' addresses, which the page itself puts in.
+_ANY_ID = 0
+
+
+@admin.register(Dashboard)
+class DashboardAdmin(ReadOnlyAdmin):
+    """Not a list of rows: its two addresses are the page and its data."""
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("", view(self.page), name="jobu_dashboard_changelist"),
+            path("data/", view(never_cache(self.data)), name="jobu_dashboard_data"),
+        ]
+
+    def page(self, request: HttpRequest) -> HttpResponse:
+        self._refuse_without_permission(request)
+        chosen = _chosen_range(request)
+        name = self.admin_site.name
+        config = {
+            "range": chosen.value,
+            "refreshSeconds": {each.value: _REFRESH_SECONDS[each] for each in Range},
+            "timeZone": timezone.get_current_timezone_name(),
+            "dataUrl": reverse("admin:jobu_dashboard_data", current_app=name),
+            "urls": self._urls(request),
+            "texts": texts(),
+        }
+        context = {
+            **self.admin_site.each_context(request),
+            "title": self.opts.verbose_name_plural,
+            "opts": self.opts,
+            "config": config,
+            "chosen": chosen,
+            "ranges": list(Range),
+        }
+        return TemplateResponse(request, "jobu/dashboard.html", context)
+
+    def data(self, request: HttpRequest) -> HttpResponse:
+        self._refuse_without_permission(request)
+        overview = read_overview(_chosen_range(request))
+        if overview.unsummarized and all(each.is_stale for each in overview.processes):
+            # Whoever works does this; where nobody works, looking at it must do.
+            summarize(_CATCH_UP_SECONDS)
+        return JsonResponse(asdict(overview))
+
+    def _refuse_without_permission(self, request: HttpRequest) -> None:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+
+    def _urls(self, request: HttpRequest) -> dict[str, str]:
+        """Return the addresses of the other screens that this user may look at."""
+        wanted = {
+            "executions": (JobExecution, "changelist", ()),
+            "cron": (CronJob, "change", (_ANY_ID,)),
+            "processes": (Process, "changelist", ()),
+        }
+        urls = {}
+        for key, (model, view, arguments) in wanted.items():
+            site = self.admin_site
+            if not site.is_registered(model):
+                continue
+            if site.get_model_admin(model).has_view_or_change_permission(request):
+                name = f"admin:jobu_{model._meta.model_name}_{view}"
+                urls[key] = reverse(name, args=arguments, current_app=site.name)
+        return urls
+
+
+def _chosen_range(request: HttpRequest) -> Range:
+    """Return the range that the address asks for; the last hour if it asks for none we know."""
+    asked = request.GET.get("range", "")
+    return Range(asked) if asked in Range.values else Range.HOUR

@@ -1,0 +1,245 @@
+"""Dead letters: messages that could not become executions; why, and what to do about them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponseRedirect
+from django.template.defaultfilters import filesizeformat
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from jobu.admin.badges import badge
+from jobu.admin.history import record
+from jobu.admin.read_only import ReadOnlyAdmin
+from jobu.admin.words import moment_html
+from jobu.conf import settings
+from jobu.dialects import DatabaseNow
+from jobu.exceptions import DeadLetterError, MessageError
+from jobu.models import DeadLetter
+from jobu.queue.dead_letters import discard, requeue
+from jobu.transactions import write_transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
+    from django.utils.safestring import SafeString
+
+    from jobu.models import JobExecution
+
+_MOST_WORDS = 300
+_MOST_SHOWN = 5
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Shows the open ones, unless asked otherwise."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("requeued", _("requeued")), ("discarded", _("discarded")), ("all", _("All"))]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        choices = super().choices(changelist)
+        yield {**next(choices), "display": _("open")}
+        yield from choices
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        state = self.value()
+        if state == "all":
+            return queryset
+        vocabulary: Any = queryset
+        chosen = {"requeued": vocabulary.requeued, "discarded": vocabulary.discarded}
+        found: QuerySet[Any] = chosen.get(state or "", vocabulary.open)()
+        return found
+
+
+class RequeueForm(forms.Form):
+    body = forms.CharField(
+        label=_("Message"),
+        strip=False,
+        widget=forms.Textarea({"class": "vLargeTextField jobu-json", "rows": 12}),
+    )
+
+
+@admin.register(DeadLetter)
+class DeadLetterAdmin(ReadOnlyAdmin):
+    list_display = ("origin", "why", "size", "state", "received")
+    list_display_links = ("origin",)
+    list_filter = (StateFilter,)
+    list_per_page = 50
+    ordering = ("-received_at", "-id")
+    sortable_by = ()
+    actions = ("requeue_selected", "discard_selected")
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: Any = super().get_queryset(request)
+        listed: QuerySet[Any] = rows.listed().annotate(now=DatabaseNow())
+        return listed
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(partial(_discard_view, admin=self))
+        own = path("<int:pk>/discard/", view, name="jobu_deadletter_discard")
+        return [own, *super().get_urls()]
+
+    def has_requeue_permission(self, request: HttpRequest) -> bool:
+        return self.allows(request, "change_deadletter")
+
+    def has_discard_permission(self, request: HttpRequest) -> bool:
+        return self.allows(request, "delete_deadletter")
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        context = {"may_see_executions": self.allows(request, "view_jobexecution")}
+        return super().changelist_view(request, {**context, **(extra_context or {})})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show the message; a post requeues it, edited if the text is another."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        may_requeue = self.has_requeue_permission(request)
+        if request.method == "POST" and not may_requeue:
+            raise PermissionDenied
+        letter: Any = self.get_object(request, object_id)
+        if letter is None:
+            return self.gone(request, object_id)
+        text = _text_of(letter)
+        form = RequeueForm(request.POST or None, initial={"body": text})
+        if request.method == "POST" and form.is_valid():
+            body = _normal(form.cleaned_data["body"])
+            # What nobody touched goes as the bytes it came as.
+            is_edited = text is None or body != _normal(text)
+            try:
+                execution = _requeue(request, letter, body if is_edited else None)
+            except (MessageError, DeadLetterError) as error:
+                form.add_error("body", str(error))
+            else:
+                note = gettext("Requeued as execution #%s.") % execution.pk
+                self.message_user(request, note, messages.SUCCESS)
+                return HttpResponseRedirect(_after(request, execution.pk))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": str(letter),
+            "opts": self.opts,
+            "original": letter,
+            "letter": letter,
+            "media": self.media + form.media,
+            "form": form if letter.requeued_at is None and may_requeue else None,
+            "may_discard": letter.is_open and self.has_discard_permission(request),
+            "key": (letter.key or b"").decode(errors="backslashreplace"),
+            "shown": letter.body_text(20_000),
+            "is_text": text is not None,
+            "state": self.state(letter),
+            "received": self.received(letter),
+            "size": self.size(letter),
+        }
+        return TemplateResponse(request, "admin/jobu/deadletter/detail.html", context)
+
+    @admin.action(description=_("Requeue"), permissions=["requeue"])
+    def requeue_selected(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> None:
+        """Requeue each that now can be; say of the others why not."""
+        problems: list[str] = []
+        letters = list(queryset)
+        for letter in letters:
+            try:
+                _requeue(request, letter, None)
+            except (MessageError, DeadLetterError) as error:
+                problems.append(f"{letter}: {error}")
+        number = len(letters) - len(problems)
+        if number:
+            text = ngettext("%s message was requeued.", "%s messages were requeued.", number)
+            self.message_user(request, text % number, messages.SUCCESS)
+        for problem in problems[:_MOST_SHOWN]:
+            self.message_user(request, problem[:_MOST_WORDS], messages.ERROR)
+        if more := len(problems[_MOST_SHOWN:]):
+            text = ngettext("And %s more.", "And %s more.", more)
+            self.message_user(request, text % more, messages.ERROR)
+
+    @admin.action(description=_("Discard"), permissions=["discard"])
+    def discard_selected(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> None:
+        named: list[tuple[object, str]] = []
+        with write_transaction(settings.DATABASE):
+            for letter in queryset.filter(requeued_at=None, discarded_at=None):
+                # Somebody may have requeued it, or pruned it, a moment ago.
+                with suppress(DeadLetterError):
+                    discard(letter.pk)
+                    named.append((letter.pk, str(letter)))
+            record(request, DeadLetter, named, gettext("Discarded."))
+        number = len(named)
+        text = ngettext("%s message was discarded.", "%s messages were discarded.", number)
+        self.message_user(request, text % number, messages.SUCCESS)
+
+    @admin.display(description=_("message"))
+    def origin(self, letter: DeadLetter) -> str:
+        return str(letter)
+
+    @admin.display(description=_("why"))
+    def why(self, letter: DeadLetter) -> str:
+        reason: str = letter.reason
+        return f"{reason[:_MOST_WORDS]}…" if len(reason) > _MOST_WORDS else reason
+
+    @admin.display(description=_("size"))
+    def size(self, letter: Any) -> str:
+        return filesizeformat(letter.size)
+
+    @admin.display(description=_("state"))
+    def state(self, letter: DeadLetter) -> SafeString:
+        if letter.requeued_at is not None:
+            return badge("success", gettext("requeued"))
+        if letter.discarded_at is not None:
+            return badge("cancelled", gettext("discarded"))
+        return badge("failed", gettext("open"))
+
+    @admin.display(description=_("received"))
+    def received(self, letter: Any) -> SafeString:
+        return moment_html(letter.received_at, letter.now)
+
+
+@require_POST
+def _discard_view(request: HttpRequest, admin: DeadLetterAdmin, pk: int) -> HttpResponse:
+    if not (admin.has_discard_permission(request) and admin.has_view_permission(request)):
+        raise PermissionDenied
+    admin.discard_selected(request, DeadLetter.objects.filter(pk=pk))
+    return HttpResponseRedirect(reverse("admin:jobu_deadletter_changelist"))
+
+
+def _requeue(request: HttpRequest, letter: DeadLetter, body: str | None) -> JobExecution:
+    with write_transaction(settings.DATABASE):
+        execution = requeue(letter.pk, body)
+        note = gettext("Requeued as execution #%s.") % execution.pk
+        record(request, DeadLetter, [(letter.pk, str(letter))], note)
+    return execution
+
+
+def _text_of(letter: DeadLetter) -> str | None:
+    """Return the body as text, None if it is not."""
+    body: bytes = letter.body
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _normal(text: str) -> str:
+    """Undo what a browser does to the ends of lines."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _after(request: HttpRequest, execution_id: int) -> str:
+    if request.user.has_perm("jobu.view_jobexecution"):
+        return reverse("admin:jobu_jobexecution_change", args=[execution_id])
+    return reverse("admin:jobu_deadletter_changelist")

@@ -1,0 +1,147 @@
+"""One execution: its life as a timeline, what went in, what came out, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.template.response import TemplateResponse
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+
+from jobu.admin.badges import execution_badge, status_badge
+from jobu.admin.live import ran_cell, state_cell, waited_cell
+from jobu.admin.verbs import verbs_for
+from jobu.admin.words import duration
+from jobu.handlers.registry import handlers
+from jobu.models import JobExecution, Process
+from jobu.outcomes import Status
+from jobu.queue.browse import browse
+from jobu.queue.retry import RETRIABLE
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.http import HttpRequest, HttpResponse
+    from django.utils.safestring import SafeString
+
+    from jobu.admin.read_only import JobuAdmin
+
+_AROUND = 6
+_MOST_LINES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to the execution."""
+
+    at: datetime | None
+    what: str
+    badge: SafeString | str = ""
+    message: str = ""
+    traceback: str = ""
+    process: str = ""
+
+
+def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpResponse:
+    """Show it; there is nothing to post here."""
+    if request.method not in ("GET", "HEAD") or not admin.has_view_permission(request):
+        raise PermissionDenied
+    execution: Any = admin.get_object(request, unquote(object_id))
+    if execution is None:
+        return admin.gone(request, object_id)
+    spec = handlers.get(execution.handler_name)
+    context = {
+        **admin.admin_site.each_context(request),
+        "title": str(execution),
+        "opts": admin.opts,
+        "original": execution,
+        "execution": execution,
+        "media": admin.media,
+        "doc": spec.doc if spec else "",
+        "is_registered": spec is not None,
+        "state": state_cell(execution, execution.now),
+        "waited": waited_cell(execution, execution.now),
+        "ran": ran_cell(execution, execution.now),
+        "timeout": duration(execution.timeout_seconds),
+        "events": timeline(execution),
+        "params": pretty(execution.params),
+        "result": None if execution.result is None else pretty(execution.result),
+        "lines": _lines(execution),
+        "process": Process.objects.filter(pk=execution.claimed_by).first(),
+        "verbs": [v for v in verbs_for(request) if execution.status in v.statuses],
+        "may_retry_edited": execution.status in RETRIABLE
+        and request.user.has_perm("jobu.retry_jobexecution"),
+        **_around(execution),
+    }
+    return TemplateResponse(request, "admin/jobu/jobexecution/detail.html", context)
+
+
+def timeline(execution: JobExecution) -> list[Event]:
+    """Tell what happened, in order, from what the row has kept."""
+    events = [Event(execution.created_at, _("Enqueued"))]
+    known = [each for each in execution.errors if isinstance(each, dict)]
+    events += [_failed_attempt(each) for each in known]
+    if execution.status == Status.PENDING:
+        return [*events, Event(execution.available_at, _("Can be claimed from"))]
+    is_told = execution.status in (Status.FAILED, Status.TIMEOUT) and bool(known)
+    if not is_told:
+        events.append(_last_attempt(execution))
+    return events
+
+
+def pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _failed_attempt(error: dict[str, Any]) -> Event:
+    return Event(
+        at=_moment(error.get("at")),
+        what=_("Attempt %s") % error.get("attempt", "?"),
+        badge=status_badge(str(error.get("status", ""))),
+        message=str(error.get("message", "")),
+        traceback=str(error.get("traceback", "")),
+        process=str(error.get("process", "")),
+    )
+
+
+def _last_attempt(execution: Any) -> Event:
+    return Event(
+        at=execution.finished_at or execution.started_at,
+        what=_("Attempt %s") % execution.attempt if execution.attempt else _("Ended"),
+        badge=execution_badge(execution, execution.now),
+        message=execution.error_message if execution.is_finished else "",
+        process=str(execution.claimed_by or ""),
+    )
+
+
+def _moment(text: Any) -> datetime | None:
+    try:
+        return parse_datetime(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _lines(execution: JobExecution) -> list[Any]:
+    return list(execution.log_lines.order_by("attempt", "logged_at")[:_MOST_LINES])
+
+
+def _around(execution: JobExecution) -> dict[str, Any]:
+    """Find the runs before and after: of its cron job, or else of its handler."""
+    among = None
+    if execution.job_id is not None:
+        related: Any = JobExecution.objects.filter(job_id=execution.job_id)
+    else:
+        among = JobExecution.objects.all()
+        related = among.filter(handler_name=execution.handler_name)
+    related = related.defer("errors", "result", "params")
+    older = browse(related, _AROUND, among=among, before=execution.pk).executions
+    newer = browse(related, _AROUND, among=among, after=execution.pk).executions
+    return {
+        "earlier": older[0] if older else None,
+        "later": newer[-1] if newer else None,
+        "around": [*older[::-1], execution, *newer[::-1]],
+    }

@@ -1,0 +1,173 @@
+"""Executions: what ran, what runs, what waits."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+
+from jobu.admin.acting import act_view, list_action
+from jobu.admin.execution_detail import detail_view
+from jobu.admin.filters import (
+    CreatedFilter,
+    CronFilter,
+    HandlerFilter,
+    QueueFilter,
+    SourceFilter,
+    StatusFilter,
+)
+from jobu.admin.live import live_view, ran_cell, state_cell, waited_cell
+from jobu.admin.paging import HistoryChangeList
+from jobu.admin.publish import publish_view
+from jobu.admin.read_only import ReadOnlyAdmin
+from jobu.admin.retrying import retry_view
+from jobu.admin.verbs import VERBS
+from jobu.admin.words import moment_html
+from jobu.dialects import DatabaseNow
+from jobu.models import JobExecution
+from jobu.outcomes import DEAD
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
+    from django.utils.safestring import SafeString
+
+_MOST_WORDS = 120
+
+
+@admin.register(JobExecution)
+class JobExecutionAdmin(ReadOnlyAdmin):
+    list_display = (
+        "number",
+        "state",
+        "handler",
+        "origin",
+        "waited",
+        "ran",
+        "runs",
+    )
+    list_display_links = ("number",)
+    list_filter = (
+        StatusFilter,
+        HandlerFilter,
+        CronFilter,
+        QueueFilter,
+        SourceFilter,
+        CreatedFilter,
+    )
+    list_select_related = ("job",)
+    actions = tuple(list_action(verb) for verb in VERBS.values())
+    list_per_page = 100
+    sortable_by = ()
+    ordering = ("-id",)
+    search_fields = ("id",)
+    search_help_text = _("The number or the dedupe key of an execution.")
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(now=DatabaseNow())
+        return rows
+
+    def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[HistoryChangeList]:
+        return HistoryChangeList
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find by what an index has, never by a part of a text."""
+        term = search_term.strip().removeprefix("#")
+        if not term:
+            return queryset, False
+        if term.isascii() and term.isdigit() and len(term) < 19:
+            return queryset.filter(pk=int(term)), False
+        return queryset.filter(dedupe_key=search_term.strip()), False
+
+    def has_retry_permission(self, request: HttpRequest) -> bool:
+        return VERBS["retry"].is_allowed(request)
+
+    def has_cancel_permission(self, request: HttpRequest) -> bool:
+        return VERBS["cancel"].is_allowed(request)
+
+    def has_raise_priority_permission(self, request: HttpRequest) -> bool:
+        return VERBS["raise_priority"].is_allowed(request)
+
+    def has_discard_permission(self, request: HttpRequest) -> bool:
+        return VERBS["discard"].is_allowed(request)
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        own = [
+            path("live/", wrap(partial(live_view, admin=self)), name="jobu_jobexecution_live"),
+            path(
+                "act/<str:name>/", wrap(partial(act_view, admin=self)), name="jobu_jobexecution_act"
+            ),
+            path(
+                "<int:pk>/retry/",
+                wrap(partial(retry_view, admin=self)),
+                name="jobu_jobexecution_retry",
+            ),
+            path("publish/", wrap(partial(publish_view, admin=self)), name="jobu_publish"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        context = {
+            "may_publish": self.allows(request, "publish_message"),
+            "may_see_messages": self.allows(request, "view_deadletter"),
+            "shows_dead": request.GET.get(StatusFilter.parameter_name) == StatusFilter.DEAD,
+        }
+        return super().changelist_view(request, {**context, **(extra_context or {})})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        return detail_view(request, self, object_id)
+
+    @admin.display(description=_("number"))
+    def number(self, execution: Any) -> SafeString:
+        created = moment_html(execution.created_at, execution.now)
+        return format_html('#{}<div class="jobu-quiet">{}</div>', execution.pk, created)
+
+    @admin.display(description=_("state"))
+    def state(self, execution: Any) -> SafeString:
+        why = execution.error_message if execution.status in DEAD else ""
+        cell = state_cell(execution, execution.now)
+        if not why:
+            return cell
+        short = f"{why[:_MOST_WORDS]}…" if len(why) > _MOST_WORDS else why
+        return format_html('{}<div class="jobu-why" title="{}">{}</div>', cell, why, short)
+
+    @admin.display(description=_("handler"))
+    def handler(self, execution: JobExecution) -> SafeString:
+        name = format_html("<code>{}</code>", execution.handler_name)
+        if execution.job is None:
+            return name
+        url = reverse("admin:jobu_cronjob_change", args=[execution.job.pk])
+        return format_html(
+            '{}<div class="jobu-sub"><a href="{}">{}</a></div>', name, url, execution.job
+        )
+
+    @admin.display(description=_("queue"))
+    def origin(self, execution: JobExecution) -> SafeString:
+        return format_html(
+            '{}<div class="jobu-quiet">{}</div>',
+            execution.queue,
+            execution.get_param_source_display(),
+        )
+
+    @admin.display(description=_("waited"))
+    def waited(self, execution: Any) -> SafeString:
+        return waited_cell(execution, execution.now)
+
+    @admin.display(description=_("ran"))
+    def ran(self, execution: Any) -> SafeString:
+        return ran_cell(execution, execution.now)
+
+    @admin.display(description=_("attempt"))
+    def runs(self, execution: JobExecution) -> str:
+        return f"{execution.attempt}"

@@ -1,0 +1,121 @@
+"""Params to edit: fields made of the handler's types, or JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from jobu.exceptions import NotJSONError, ParamsError
+from jobu.handlers.registry import handlers
+from jobu.jsonable import encode_object
+
+if TYPE_CHECKING:
+    from jobu.handlers.registry import HandlerSpec
+
+    class _JSONField(forms.JSONField):
+        pass
+
+else:
+    _JSONField = forms.JSONField
+
+
+class ParamsWidget(forms.Textarea):
+    """A JSON editor; a script makes fields of it where the handler says which params it takes.
+
+    The handler is fixed, or chosen in another field of the form, whose id is then given.
+    """
+
+    template_name = "jobu/widgets/params.html"
+
+    def __init__(self, handler_name: str = "", handler_field: str = "") -> None:
+        super().__init__({"class": "vLargeTextField jobu-json", "rows": 6, "spellcheck": "false"})
+        self.handler_name = handler_name
+        self.handler_field = handler_field
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        spec = handlers.get(self.handler_name)
+        context["widget"]["schema"] = json.dumps(schema_of(spec)) if spec else ""
+        context["widget"]["handler_field"] = self.handler_field
+        return context
+
+
+class ParamsField(_JSONField):
+    """A JSON object, shown over several lines."""
+
+    default_error_messages = {  # noqa: RUF012 - as Django reads it
+        "invalid": _("This is not JSON: %(problem)s."),
+        "not_object": _('Params are a JSON object, such as {"days": 30}.'),
+    }
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and value.strip():
+            try:
+                json.loads(value)
+            except (ValueError, RecursionError) as error:
+                text = self.error_messages["invalid"]
+                raise ValidationError(text, "invalid", {"problem": error}) from error
+        params = {} if value in self.empty_values else super().to_python(value)
+        if not isinstance(params, dict):
+            raise ValidationError(self.error_messages["not_object"], code="not_object")
+        try:
+            encode_object(params, str(_("The params")))
+        except NotJSONError as error:
+            raise ValidationError(str(error), code="not_json") from error
+        return params
+
+    def prepare_value(self, value: Any) -> Any:
+        if value is None:
+            return "{}"
+        if isinstance(value, dict):
+            return json.dumps(value, indent=2, ensure_ascii=False)
+        return super().prepare_value(value)
+
+
+class ParamsForm(forms.Form):
+    """Edit the params of one handler."""
+
+    params = ParamsField(label=_("Params"), required=False)
+
+    def __init__(self, *args: Any, handler_name: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.handler_name = handler_name
+        self.fields["params"].widget = ParamsWidget(handler_name)
+
+    def clean_params(self) -> dict[str, Any]:
+        params: dict[str, Any] = self.cleaned_data["params"]
+        check_params(self.handler_name, params)
+        return params
+
+
+def check_params(handler_name: str, params: dict[str, Any]) -> None:
+    """Refuse params that the handler would refuse; one that is not here cannot be asked."""
+    spec = handlers.get(handler_name)
+    if spec is None:
+        return
+    try:
+        spec.check(params)
+    except ParamsError as error:
+        raise ValidationError(str(error), code="params") from error
+
+
+def schema_of(spec: HandlerSpec) -> dict[str, Any]:
+    """Return what the script needs to know of a handler."""
+    fields = spec.fields
+    options = spec.options
+    return {
+        "name": spec.name,
+        "doc": spec.doc,
+        "fields": None if fields is None else [asdict(field) for field in fields],
+        "options": {
+            "queue": options.queue,
+            "priority": options.priority,
+            "max_retry": options.max_retry,
+            "timeout_seconds": options.timeout_seconds,
+        },
+    }

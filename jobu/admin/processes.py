@@ -1,0 +1,167 @@
+"""Processes: who is working, and on what."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import PermissionDenied
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from jobu.admin.badges import badge, ran_seconds
+from jobu.admin.filters import KindFilter
+from jobu.admin.read_only import ReadOnlyAdmin
+from jobu.admin.words import duration, moment_html
+from jobu.conf import settings
+from jobu.dialects import DatabaseNow
+from jobu.models import JobExecution, Process
+from jobu.models.process import ProcessKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
+    from django.utils.safestring import SafeString
+
+_SHOWN = 5
+_MOST_RUNNING = 5_000
+
+
+class ProcessChangeList(ChangeList):
+    """Brings what the processes on the page are running."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        running = running_in(process.pk for process in self.result_list)
+        for process in self.result_list:
+            process.running = running[process.pk]
+
+
+@admin.register(Process)
+class ProcessAdmin(ReadOnlyAdmin):
+    list_display = ("name", "health", "served", "slots_used", "work", "started", "beat")
+    list_display_links = ("name",)
+    list_filter = (KindFilter,)
+    ordering = ("started_at",)
+    actions = None
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(now=DatabaseNow())
+        return rows
+
+    def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ProcessChangeList]:
+        return ProcessChangeList
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        if request.method not in ("GET", "HEAD") or not self.has_view_permission(request):
+            raise PermissionDenied
+        process: Any = self.get_object(request, object_id)
+        if process is None:
+            return self.gone(request, object_id)
+        process.running = running_in([process.pk])[process.pk]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": str(process),
+            "opts": self.opts,
+            "original": process,
+            "media": self.media,
+            "process": process,
+            "health": self.health(process),
+            "served": self.served(process),
+            "slots_used": self.slots_used(process),
+            "started": self.started(process),
+            "beat": self.beat(process),
+            "running": [(each, seconds_of(each, process)) for each in process.running],
+        }
+        return TemplateResponse(request, "admin/jobu/process/detail.html", context)
+
+    @admin.display(description=_("process"))
+    def name(self, process: Process) -> str:
+        return f"{process.get_kind_display()} {process.host}:{process.pid}"
+
+    @admin.display(description=_("state"))
+    def health(self, process: Any) -> SafeString:
+        if (process.now - process.heartbeat_at).total_seconds() >= settings.LEASE_SECONDS:
+            return badge("failed", gettext("stale"))
+        if process.stopping:
+            return badge("stopping", gettext("stopping"))
+        return badge("success", gettext("alive"))
+
+    @admin.display(description=_("queues"))
+    def served(self, process: Process) -> str:
+        if process.kind != ProcessKind.WORKER:
+            return "–"
+        return ", ".join(map(str, process.queues)) or gettext("all")
+
+    @admin.display(description=_("slots in use"))
+    def slots_used(self, process: Any) -> SafeString | str:
+        if not process.slots:
+            return "–"
+        used = min(len(process.running), process.slots)
+        return format_html(
+            '<span class="jobu-progress"><meter min="0" max="{}" value="{}"></meter> '
+            "<small>{} / {}</small></span>",
+            process.slots,
+            used,
+            used,
+            process.slots,
+        )
+
+    @admin.display(description=_("running"))
+    def work(self, process: Any) -> SafeString:
+        shown = format_html_join(
+            "",
+            '<div><a href="{}">{}</a> <small class="jobu-quiet">{}</small></div>',
+            (
+                (
+                    reverse("admin:jobu_jobexecution_change", args=[each.pk]),
+                    str(each),
+                    seconds_of(each, process),
+                )
+                for each in process.running[:_SHOWN]
+            ),
+        )
+        more = len(process.running) - _SHOWN
+        if more <= 0:
+            return shown
+        words = ngettext("and %s more", "and %s more", more) % more
+        return format_html('{}<div class="jobu-quiet">{}</div>', shown, words)
+
+    @admin.display(description=_("started"))
+    def started(self, process: Any) -> SafeString:
+        return moment_html(process.started_at, process.now)
+
+    @admin.display(description=_("last heartbeat"))
+    def beat(self, process: Any) -> SafeString:
+        return moment_html(process.heartbeat_at, process.now)
+
+
+def running_in(process_ids: Iterable[UUID]) -> dict[UUID, list[JobExecution]]:
+    """Return what each process runs, the longest first."""
+    rows = (
+        JobExecution.objects.running()
+        .filter(claimed_by__in=list(process_ids))
+        .order_by("started_at", "id")
+        .only("id", "handler_name", "claimed_by", "started_at", "finished_at")
+    )
+    found: defaultdict[UUID, list[JobExecution]] = defaultdict(list)
+    for row in rows[:_MOST_RUNNING]:
+        if row.claimed_by is not None:
+            found[row.claimed_by].append(row)
+    return found
+
+
+def seconds_of(execution: JobExecution, process: Any) -> str:
+    return duration(ran_seconds(execution, process.now) or 0.0)

@@ -1,0 +1,109 @@
+"""Publish a message, as a producer would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.models import ADDITION
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+import jobu
+from jobu.admin.cron_form import handler_choices
+from jobu.admin.history import record
+from jobu.admin.params import ParamsField, ParamsWidget, check_params
+from jobu.models import CronJob, JobExecution
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin
+    from django.http import HttpRequest, HttpResponse
+
+
+class MessageForm(forms.Form):
+    handler_name = forms.ChoiceField(label=_("Handler"))
+    params = ParamsField(
+        label=_("Params"),
+        required=False,
+        widget=ParamsWidget(handler_field="id_handler_name"),
+    )
+    job_id = forms.IntegerField(
+        label=_("Id of a cron job"),
+        required=False,
+        min_value=1,
+        help_text=_("Its params are the base, and these here win."),
+    )
+    key = forms.CharField(
+        label=_("Key"),
+        required=False,
+        max_length=255,
+        help_text=_("The queue system's own: messages of one key keep their order."),
+    )
+    dedupe_key = forms.CharField(
+        label=_("Dedupe key"),
+        required=False,
+        max_length=255,
+        help_text=_("Of several messages with the same one, the first makes an execution."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["handler_name"].choices = handler_choices()  # type: ignore[attr-defined]
+
+    def clean_job_id(self) -> int | None:
+        job_id: int | None = self.cleaned_data["job_id"]
+        if job_id is not None and not CronJob.objects.filter(pk=job_id).exists():
+            raise ValidationError(_("There is no cron job with this id."))
+        return job_id
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        # With a cron job, what the handler gets is more than what stands here.
+        if "params" in cleaned and "handler_name" in cleaned and not cleaned.get("job_id"):
+            try:
+                check_params(cleaned["handler_name"], cleaned["params"])
+            except ValidationError as error:
+                self.add_error("params", error)
+        return cleaned
+
+
+def publish_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
+    if not request.user.has_perm("jobu.publish_message"):
+        raise PermissionDenied
+    form = MessageForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        given = {
+            name: value for name, value in form.cleaned_data.items() if value not in ("", None)
+        }
+        try:
+            jobu.publish(**given)
+        except Exception as error:  # noqa: BLE001 - whatever the queue system's client raises
+            form.add_error(None, f"{type(error).__name__}: {error}")
+        else:
+            name = given["handler_name"]
+            note = gettext("Published a message.")
+            record(request, JobExecution, [("", name)], note, ADDITION)
+            admin.message_user(
+                request, gettext("The message for %s was published.") % name, messages.SUCCESS
+            )
+            return HttpResponseRedirect(_after(request))
+    context = {
+        **admin.admin_site.each_context(request),
+        "title": gettext("Publish a message"),
+        "opts": admin.opts,
+        "form": form,
+        "media": admin.media + form.media,
+        "submit": gettext("Publish"),
+    }
+    return TemplateResponse(request, "admin/jobu/params_form.html", context)
+
+
+def _after(request: HttpRequest) -> str:
+    if request.user.has_perm("jobu.view_jobexecution"):
+        return reverse("admin:jobu_jobexecution_changelist", query={"param_source": "event"})
+    return reverse("admin:jobu_publish")

@@ -1,0 +1,57 @@
+"""Retry an execution with other params."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from jobu.admin.history import record
+from jobu.admin.params import ParamsForm
+from jobu.conf import settings
+from jobu.models import JobExecution
+from jobu.queue.retry import retry
+from jobu.transactions import write_transaction
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin
+    from django.http import HttpRequest, HttpResponse
+
+
+def retry_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpResponse:
+    if not (
+        request.user.has_perm("jobu.retry_jobexecution") and admin.has_view_permission(request)
+    ):
+        raise PermissionDenied
+    execution = get_object_or_404(JobExecution, pk=pk)
+    initial = {"params": execution.params}
+    form = ParamsForm(request.POST or None, initial=initial, handler_name=execution.handler_name)
+    if request.method == "POST" and form.is_valid():
+        note = _("Retried with other params; they were %s.") % execution.params
+        with write_transaction(settings.DATABASE):
+            is_retried = retry(execution, params=form.cleaned_data["params"])
+            if is_retried:
+                record(request, JobExecution, [(pk, str(execution))], note)
+        if is_retried:
+            admin.message_user(request, _("The execution will run again."), messages.SUCCESS)
+        else:
+            text = _("The execution is neither dead nor cancelled any more.")
+            admin.message_user(request, text, messages.WARNING)
+        return HttpResponseRedirect(reverse("admin:jobu_jobexecution_change", args=[pk]))
+    context = {
+        **admin.admin_site.each_context(request),
+        "title": _("Retry %s with other params") % execution,
+        "opts": admin.opts,
+        "original": execution,
+        "form": form,
+        "media": admin.media + form.media,
+        "why": execution.error_message,
+        "submit": _("Retry"),
+    }
+    return TemplateResponse(request, "admin/jobu/params_form.html", context)

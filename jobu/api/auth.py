@@ -1,0 +1,122 @@
+"""Who calls, and whether they may: staff by their session, programs by a token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings as django_settings
+from django.db.models import BooleanField, ExpressionWrapper, Q
+from ninja.security import APIKeyCookie, HttpBearer
+from ninja.utils import check_csrf
+
+from jobu.api.errors import forbidden, unauthenticated
+from jobu.conf import settings
+from jobu.dialects import DatabaseNow
+from jobu.models import ApiToken
+from jobu.models.api_token import Scope, hash_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+
+_SECONDS_BETWEEN_NOTES_OF_USE = 60
+_LONGEST_SECRET = 200
+
+
+class StaffSession(APIKeyCookie):
+    """A logged-in user of the admin who has the permission; unsafe methods need the CSRF token."""
+
+    param_name = django_settings.SESSION_COOKIE_NAME
+
+    def __init__(self, permission: str | None) -> None:
+        super().__init__()
+        self._permission = permission
+
+    def __call__(self, request: HttpRequest) -> Any:
+        user = getattr(request, "user", None)
+        # Who sends a token is judged by that, even if a browser sends its cookie along.
+        if _sends_token(request) or user is None or not user.is_authenticated:
+            return None
+        if not is_staff(user) or not may(user, self._permission):
+            raise forbidden(_missing_permission(self._permission))
+        if check_csrf(request):
+            raise forbidden("The CSRF token is missing or wrong.", "csrf_failed")
+        return user
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
+        raise NotImplementedError
+
+
+class BearerToken(HttpBearer):
+    """An API token whose scope is wide enough."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self._scope = scope
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        known: Any = None
+        if len(token) <= _LONGEST_SECRET:
+            known = (
+                ApiToken.objects.valid()
+                .annotate(is_use_unnoted=_is_use_unnoted())
+                .filter(secret_hash=hash_of(token))
+                .first()
+            )
+        if known is None:
+            raise unauthenticated("This token is unknown or was revoked.")
+        if self._scope == Scope.WRITE and known.scope != Scope.WRITE:
+            raise forbidden("This token may only read; make one with the scope write.")
+        if known.is_use_unnoted:
+            ApiToken.objects.filter(pk=known.pk).update(last_used_at=DatabaseNow())
+        return known
+
+
+def is_staff(user: Any) -> bool:
+    """Tell whether the admin would let the user in; not every project's users are so marked."""
+    return bool(getattr(user, "is_staff", False))
+
+
+def may(user: Any, permission: str | None) -> bool:
+    """Tell whether the user has the permission; as in the admin, who may change may also view."""
+    if permission is None or user.has_perm(f"jobu.{permission}"):
+        return True
+    verb, _, model = permission.partition("_")
+    return bool(verb == "view" and user.has_perm(f"jobu.change_{model}"))
+
+
+def reading(permission: str | None) -> list[Callable[[HttpRequest], Any]]:
+    """Return who may read: staff with the permission, and every token."""
+    return [BearerToken(Scope.READ), StaffSession(permission)]
+
+
+def writing(permission: str) -> list[Callable[[HttpRequest], Any]]:
+    """Return who may write: staff with the permission, and tokens of that scope."""
+    return [BearerToken(Scope.WRITE), StaffSession(permission)]
+
+
+def open_or_reading(request: HttpRequest) -> Any:
+    """Let everybody in, or if the project wants that, whom `reading(None)` lets in."""
+    if settings.API_HEALTH_OPEN:
+        return True
+    return next(filter(None, (callback(request) for callback in reading(None))), None)
+
+
+def _sends_token(request: HttpRequest) -> bool:
+    scheme, _, _ = request.headers.get("Authorization", "").partition(" ")
+    return scheme.lower() == BearerToken.openapi_scheme
+
+
+def _missing_permission(permission: str | None) -> str:
+    if permission is None:
+        return "Only staff may do this."
+    return f"This needs a staff user with the permission jobu.{permission}."
+
+
+def _is_use_unnoted() -> ExpressionWrapper[Any]:
+    """When a token was last used is remembered to the minute: a request should not be a write."""
+    long_ago = DatabaseNow(-_SECONDS_BETWEEN_NOTES_OF_USE)
+    return ExpressionWrapper(
+        Q(last_used_at__isnull=True) | Q(last_used_at__lt=long_ago), BooleanField()
+    )

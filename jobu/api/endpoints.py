@@ -1,0 +1,45 @@
+"""The API with all its endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import NinjaAPI
+from ninja.operation import Operation
+
+from jobu.api import crons, health, jobs, metrics, processes, stats
+from jobu.api.auth import reading
+from jobu.api.errors import install_handlers
+
+OPENAPI_PATH = "openapi.json"
+
+
+class _Api(NinjaAPI):
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """Name an operation as clients that are made from the document should call it."""
+        return operation.view_func.__name__
+
+
+api = _Api(
+    title="jobu",
+    version="1",
+    description="Cron jobs, executions and the processes that run them.",
+    urls_namespace="jobu-api",
+    # Ninja's own pages would need more of the project, or somebody else's server.
+    docs_url=None,
+    openapi_url=None,
+)
+install_handlers(api)
+api.add_router("/crons", crons.router)
+api.add_router("/jobs", jobs.router)
+api.add_router("/processes", processes.router)
+api.add_router("", stats.router)
+api.add_router("", health.router)
+api.add_router("", metrics.router)
+
+
+@api.get(f"/{OPENAPI_PATH}", auth=reading(None), include_in_schema=False)
+def openapi(request: HttpRequest) -> Any:
+    """Describe the API, at the paths where the project has put it."""
+    return api.get_openapi_schema(path_prefix=request.path.removesuffix(OPENAPI_PATH))

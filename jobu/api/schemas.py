@@ -1,0 +1,182 @@
+"""What requests and answers look like."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
+
+from jobu.api.values import Count, Moment, Name, Priority, QueueName, Seconds, Text, ZoneName
+from jobu.models.cron_job import Misfire
+from jobu.models.job_execution import ParamSource
+from jobu.models.process import ProcessKind
+from jobu.outcomes import Status
+
+T = TypeVar("T")
+
+# The default of what must not be null: it is never looked at, and not in the document.
+_LEFT_OUT: Any = None
+
+
+class Request(BaseModel):
+    """A body: what it does not know is a mistake, not something to pass over."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class CronChange(Request):
+    """The fields of a cron job to change; what is left out stays as it is."""
+
+    name: Name = _LEFT_OUT
+    description: Text = _LEFT_OUT
+    cron_expression: Name = Field(_LEFT_OUT, examples=["30 6 * * mon-fri"])
+    timezone: ZoneName = _LEFT_OUT
+    handler_name: Name = _LEFT_OUT
+    handler_params: dict[str, Any] = _LEFT_OUT
+    is_enabled: StrictBool = _LEFT_OUT
+    allow_overlap: StrictBool = _LEFT_OUT
+    max_retry: Count = _LEFT_OUT
+    timeout_seconds: Seconds = _LEFT_OUT
+    priority: Priority = _LEFT_OUT
+    queue: QueueName = _LEFT_OUT
+    misfire: Misfire = _LEFT_OUT
+    misfire_window_seconds: Count = _LEFT_OUT
+    jitter_seconds: Count = _LEFT_OUT
+    pause_after_failures: Count = _LEFT_OUT
+    starts_at: Moment | None = None
+    ends_at: Moment | None = None
+
+
+class NewCron(CronChange):
+    """A cron job to create; what is left out gets the default that it has in the admin."""
+
+    name: Name
+    cron_expression: Name = Field(examples=["30 6 * * mon-fri"])
+    handler_name: Name
+
+
+class Toggle(Request):
+    is_enabled: StrictBool
+
+
+class Run(Request):
+    params: dict[str, Any] = Field({}, description="These win over the cron job's own params.")
+
+
+class NewJob(Request):
+    """An execution to enqueue; what is left out comes from the handler."""
+
+    handler_name: Name
+    params: dict[str, Any] = {}
+    queue: QueueName | None = None
+    priority: Priority | None = None
+    available_at: Moment | None = Field(None, description="Not claimed before.")
+    max_retry: Count | None = None
+    timeout_seconds: Seconds | None = None
+    dedupe_key: Text | None = Field(
+        None,
+        min_length=1,
+        max_length=255,
+        description="If an execution has this key already, that one is the answer.",
+    )
+
+
+class Cron(Schema):
+    id: int
+    name: str
+    description: str
+    cron_expression: str
+    timezone: str
+    handler_name: str
+    handler_params: Any
+    is_enabled: bool
+    allow_overlap: bool
+    max_retry: int
+    timeout_seconds: int
+    priority: int
+    queue: str
+    misfire: Misfire
+    misfire_window_seconds: int
+    jitter_seconds: int
+    pause_after_failures: int
+    starts_at: datetime | None
+    ends_at: datetime | None
+    next_run_at: datetime | None = Field(description="Planned by a dispatcher.")
+    last_run_at: datetime | None
+    problem: str = Field(description="Why it is not dispatched, if it is not.")
+    created_at: datetime
+    updated_at: datetime
+
+
+class Job(Schema):
+    id: int
+    cron_id: int | None = Field(validation_alias="job_id")
+    handler_name: str
+    status: Status
+    queue: str
+    priority: int
+    param_source: ParamSource
+    scheduled_time: datetime | None = Field(description="The tick it is for, if it is for one.")
+    available_at: datetime
+    retry_count: int
+    max_retry: int
+    timeout_seconds: int
+    attempt: int
+    claimed_by: UUID | None = Field(description="The process that ran it last.")
+    cancel_requested: bool
+    progress: Any
+    error_message: str
+    dedupe_key: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class JobDetail(Job):
+    params: Any
+    result: Any
+    errors: list[Any] = Field(description="Every failed attempt, with its traceback.")
+
+
+class Process(Schema):
+    id: UUID
+    kind: ProcessKind
+    host: str
+    pid: int
+    queues: list[str] = Field(description="Empty means every queue.")
+    slots: int
+    running: int = Field(description="How many executions it holds.")
+    longest_seconds: float | None = Field(description="For how long the oldest of them runs.")
+    beat_seconds: float = Field(description="How long ago it beat last.")
+    started_at: datetime
+    is_stopping: bool
+    is_stale: bool = Field(description="It did not beat within the lease, and counts as dead.")
+
+
+class Page(Schema, Generic[T]):
+    items: list[T]
+    next: str | None = Field(
+        description="The `cursor` of the next page. A page may be short, or empty, and still have "
+        "a next one: only null is the end."
+    )
+
+
+class Processes(Schema):
+    items: list[Process]
+
+
+class Problem(Schema):
+    code: str
+    message: str
+    fields: dict[str, list[str]] = Field(description="What is wrong with each, by its name.")
+
+
+class Error(Schema):
+    error: Problem
+
+
+class Health(Schema):
+    status: str

@@ -1,0 +1,74 @@
+"""The kinds of values that requests carry, each no wider than what the databases can keep."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema
+
+from jobu.handlers.options import MAX_COUNT, MAX_PRIORITY
+
+MAX_ID = 2**63 - 1
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998
+
+
+def _storable(text: str) -> str:
+    if "\0" in text or not _is_unicode(text):
+        raise ValueError("A NUL character or a lone surrogate cannot be stored.")
+    return text
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("Only printable characters are allowed.")
+    return text
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _moment(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    try:
+        parsed = parse_datetime(value) if isinstance(value, str) else None
+    except ValueError:
+        parsed = None
+    if parsed is None:
+        raise ValueError("Write a time like 2026-11-16T06:30:00Z.")
+    if is_naive(parsed):
+        raise ValueError("The time needs a zone, such as Z or +09:00.")
+    try:
+        moment = parsed.astimezone(UTC)
+    except OverflowError:
+        moment = datetime.max.replace(tzinfo=UTC)
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise ValueError(f"The time must be between the years {_FIRST_YEAR} and {_LAST_YEAR}.")
+    return moment
+
+
+Text = Annotated[StrictStr, AfterValidator(_storable)]
+Name = Annotated[Text, AfterValidator(_printable), Field(min_length=1, max_length=200)]
+QueueName = Annotated[Text, AfterValidator(_printable), Field(min_length=1, max_length=100)]
+ZoneName = Annotated[
+    Text,
+    AfterValidator(_printable),
+    Field(min_length=1, max_length=64, examples=["Europe/Berlin"]),
+]
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_moment),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+Count = Annotated[StrictInt, Field(ge=0, le=MAX_COUNT)]
+Seconds = Annotated[StrictInt, Field(ge=1, le=MAX_COUNT)]
+Priority = Annotated[StrictInt, Field(ge=-MAX_PRIORITY, le=MAX_PRIORITY)]
+Id = Annotated[int, Field(ge=1, le=MAX_ID)]

@@ -1,0 +1,106 @@
+"""The settings of jobu: name, type, default and meaning of each, looked up live.
+
+`settings.LEASE_SECONDS` is the project's `JOBU_LEASE_SECONDS`, or the default written here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_type_hints
+
+from django.conf import settings as django_settings
+
+PREFIX = "JOBU_"
+
+
+class Settings:
+    DATABASE: str = "default"
+    """Alias of the database that holds jobu's tables."""
+
+    WORKER_POOL_SIZE: int = 5
+    """How many jobs one worker process runs at the same time."""
+
+    WORKER_POLL_INTERVAL_SECONDS: float = 1.0
+    """How soon a worker that found nothing looks again; doubles while it stays idle."""
+
+    WORKER_MAX_POLL_INTERVAL_SECONDS: float = 10.0
+    """How far the doubling goes."""
+
+    WORKER_CLAIM_BATCH_SIZE: int = 100
+    """How many executions one transaction claims at most."""
+
+    WORKER_SHUTDOWN_TIMEOUT_SECONDS: float = 30
+    """How long a stopping worker waits for the jobs it runs before it gives them back."""
+
+    DISPATCHER_POLL_INTERVAL_SECONDS: float = 10
+    """How often a dispatcher looks for cron jobs that were edited."""
+
+    DISPATCHER_MAX_SLEEP_SECONDS: float = 60
+    """How long a dispatcher sleeps at most, whatever it is waiting for."""
+
+    DISPATCHER_MIN_CRON_INTERVAL_SECONDS: float = 60
+    """How close two ticks of one cron job may come; a denser expression is refused."""
+
+    HEARTBEAT_INTERVAL_SECONDS: float = 5
+    """How often a process says that it is alive."""
+
+    LEASE_SECONDS: float = 30
+    """How long after its last heartbeat a process counts as dead and its jobs are rescued."""
+
+    BACKOFF_BASE_SECONDS: float = 1
+    """Upper bound of the delay before the first retry; doubles with each further one."""
+
+    BACKOFF_MAX_SECONDS: float = 3600
+    """How far that doubling goes."""
+
+    QUEUE_ADAPTER: str = "jobu.adapters.kafka.KafkaAdapter"
+    """Dotted path of the adapter that a queue dispatcher receives from."""
+
+    QUEUE_BATCH_SIZE: int = 1000
+    """How many messages one transaction stores at most."""
+
+    QUEUE_MAX_PENDING: int | None = None
+    """How many claimable executions make a queue dispatcher pause; None means never."""
+
+    QUEUE_MAX_MESSAGE_BYTES: int = 1024 * 1024
+    """How large a message may be; a larger one becomes a dead letter."""
+
+    KAFKA_BOOTSTRAP_SERVERS: str = "localhost:9092"
+    """Where the Kafka cluster is: host:port, several separated by commas."""
+
+    KAFKA_GROUP_ID: str = "jobu-queue-dispatcher"
+    """Consumer group that the queue dispatchers of one project share."""
+
+    KAFKA_TOPIC: str | list[str] = "jobu-events"
+    """Topic to receive from, or several; messages are published to the first."""
+
+    KAFKA_OPTIONS: dict[str, Any] = {}  # noqa: RUF012 - never changed in place
+    """Handed to librdkafka as they are: SASL, TLS, anything. They win over what jobu sets."""
+
+    REDIS_URL: str = "redis://localhost:6379/0"
+    """Where Redis is, for the adapter to its streams."""
+
+    REDIS_GROUP: str = "jobu-queue-dispatcher"
+    """Consumer group that the queue dispatchers of one project share."""
+
+    REDIS_STREAM: str | list[str] = "jobu-events"
+    """Stream to receive from, or several; messages are published to the first."""
+
+    REDIS_CLAIM_IDLE_SECONDS: float = 60
+    """How long a dead dispatcher's entries wait before another one takes them over."""
+
+    RETENTION_DAYS: int | None = 30
+    """How long finished executions are kept; None keeps them for ever."""
+
+    API_HEALTH_OPEN: bool = True
+    """Whether /health and /ready of the HTTP API answer callers without a token."""
+
+    RUN_LOG_LEVEL: str | None = "INFO"
+    """From which level on the log lines of a run are kept with it; None keeps none."""
+
+    def __getattribute__(self, name: str) -> Any:
+        default = super().__getattribute__(name)
+        return getattr(django_settings, PREFIX + name, default) if name.isupper() else default
+
+
+settings = Settings()
+setting_types: dict[str, Any] = get_type_hints(Settings)

@@ -1,0 +1,14 @@
+"""All knowledge of database vendors: one module each, one interface (`Dialect`)."""
+
+from jobu.dialects.base import Dialect
+from jobu.dialects.lookup import dialect_for, dialect_of
+from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time
+
+__all__ = [
+    "DatabaseNow",
+    "Dialect",
+    "SecondsUntil",
+    "database_time",
+    "dialect_for",
+    "dialect_of",
+]

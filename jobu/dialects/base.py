@@ -1,0 +1,155 @@
+"""What jobu asks of a database beyond the ORM."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+
+class Dialect:
+    """One vendor's way of doing things; the defaults suit a database that needs nothing."""
+
+    def now_sql(self, offset: str | None = None) -> str:
+        """Return SQL for the clock in UTC, plus the seconds that the SQL `offset` gives."""
+        raise NotImplementedError
+
+    def seconds_until_sql(self, time: str) -> str:
+        """Return SQL for the seconds from now, by the database's clock, to the SQL `time`."""
+        raise NotImplementedError
+
+    def reach_rows_by_key(self, connection: BaseDatabaseWrapper) -> None:
+        """Let this transaction's statements find rows by their keys, whatever a planner thinks."""
+
+    def settle_sql(self, table: str) -> str:
+        """Return the UPDATE that settles the outcomes in its one JSON parameter."""
+        raise NotImplementedError
+
+    def unpack_sql(self) -> str:
+        """Return a FROM clause that makes of its one JSON parameter, an array of texts, `t.value`.
+
+        In the array's order.
+        """
+        raise NotImplementedError
+
+    def unpack_records_sql(self, columns: Mapping[str, str]) -> str:
+        """Return a FROM clause that makes of its one JSON parameter, an array of objects, rows `t`.
+
+        In the array's order. `columns` has each member's kind: bigint, int, text or time.
+        """
+        raise NotImplementedError
+
+    def insert_new_sql(self, insert: str, select: str, table: str) -> str:
+        """Put the two together so that a row whose unique key is taken is left out.
+
+        Any other reason not to insert one is still an error.
+        """
+        return f"{insert} {select} ON CONFLICT DO NOTHING"
+
+    def most_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
+        """Return how many bytes a value may have, if that is few enough to come near it."""
+        return None
+
+    def append_sql(self, array: str, element: str) -> str:
+        """Return SQL that appends the JSON text `element` to the JSON column `array`."""
+        raise NotImplementedError
+
+    def json_sql(self, text: str) -> str:
+        """Return SQL that makes a JSON column's value of JSON text."""
+        return text
+
+    def exact_collation(self, connection: BaseDatabaseWrapper) -> str | None:
+        """Name a collation under which `a`, `A` and `a ` differ, if the default one is lax."""
+        return None
+
+    def missing_requirement(self, connection: BaseDatabaseWrapper) -> str | None:
+        """Say which version is needed, if this server lacks what jobu rests on."""
+        return None
+
+    def advice(self, connection: BaseDatabaseWrapper) -> str | None:
+        """Say how this database could be set up better for a worker."""
+        return None
+
+    def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
+        """Make a process's own connection more patient than a web request's."""
+
+    @contextmanager
+    def writing(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
+        """Let the transaction that begins inside expect to write."""
+        yield
+
+    def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:
+        """Refuse writes in the transaction that has just begun."""
+        raise NotImplementedError
+
+    def end_readonly(self, connection: BaseDatabaseWrapper) -> None:
+        """Undo `begin_readonly` where the end of the transaction does not."""
+
+    def session_id(self, connection: BaseDatabaseWrapper) -> Any:
+        """Identify the open connection for `abort`."""
+        raise NotImplementedError
+
+    def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
+        """End another thread's session, so that its transaction lets go of its locks."""
+        raise NotImplementedError
+
+    def is_out_of_connections(self, error: BaseException) -> bool:
+        """Tell whether one connection more was refused: a temporary condition."""
+        return False
+
+    def is_busy(self, error: BaseException) -> bool:
+        """Tell whether a lock could not be had and trying again is all it takes."""
+        return False
+
+    def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
+        """Wake the workers that listen for these queues."""
+
+    def install_sql(self, table: str, cron_table: str) -> Sequence[str]:
+        """Return what a migration runs once the tables of executions and crons are there."""
+        return ()
+
+    def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
+        return ()
+
+    def settle_assignments(self) -> dict[str, str]:
+        """Return column → SQL: what the outcome `o` makes of the execution `e`.
+
+        An expression reads `e`'s own column or one that no assignment changes, because MySQL
+        does not promise in which order it assigns.
+        """
+        back = "(o.status = 'PENDING' AND NOT e.cancel_requested)"
+        return {
+            "status": f"CASE WHEN {back} OR o.status <> 'PENDING' THEN o.status "
+            "ELSE 'CANCELLED' END",
+            "attempt": "e.attempt - o.uncounted",
+            "retry_count": "o.retry_count",
+            "available_at": f"CASE WHEN {back} AND o.delay IS NOT NULL "
+            f"THEN {self.now_sql('o.delay')} ELSE e.available_at END",
+            "claimed_by": f"CASE WHEN {back} THEN NULL ELSE e.claimed_by END",
+            "started_at": f"CASE WHEN {back} THEN NULL WHEN o.started_ago IS NULL "
+            f"THEN e.started_at ELSE {self.now_sql('-o.started_ago')} END",
+            "finished_at": f"CASE WHEN {back} THEN NULL ELSE {self.now_sql('-o.finished_ago')} END",
+            "result": self.json_sql("o.result"),
+            "error_message": "COALESCE(o.message, e.error_message)",
+            "errors": "CASE WHEN o.error IS NULL THEN e.errors "
+            f"ELSE {self.append_sql('e.errors', 'o.error')} END",
+            "progress": f"COALESCE({self.json_sql('o.progress')}, e.progress)",
+        }
+
+
+FENCE_SQL = (
+    "e.id = o.id AND e.claimed_by = o.claimed_by AND e.attempt = o.attempt AND e.status = 'RUNNING'"
+)
+"""An outcome changes its execution only while the attempt is still the one that was claimed."""
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and what caused it: Django wraps the driver's errors."""
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__

@@ -1,0 +1,105 @@
+"""MySQL and MariaDB."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from jobu.dialects.base import FENCE_SQL, Dialect, causes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.backends.mysql.base import DatabaseWrapper
+
+_TOO_MANY_CONNECTIONS = {1040, 1203, 1226}
+_BUSY = {1205, 1213}
+_STATEMENT_BYTES = 64 * 1024
+
+
+class MySQLDialect(Dialect):
+    def now_sql(self, offset: str | None = None) -> str:
+        now = "UTC_TIMESTAMP(6)"
+        return f"({now} + INTERVAL ROUND(({offset}) * 1000000) MICROSECOND)" if offset else now
+
+    def seconds_until_sql(self, time: str) -> str:
+        return f"(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), {time}) / 1e6)"
+
+    def unpack_sql(self) -> str:
+        return "JSON_TABLE(%s, '$[*]' COLUMNS (value LONGTEXT PATH '$')) AS t"
+
+    def unpack_records_sql(self, columns: Mapping[str, str]) -> str:
+        types = {"bigint": "BIGINT", "int": "INT", "text": "LONGTEXT", "time": "DATETIME(6)"}
+        typed = ", ".join(f"{name} {types[kind]} PATH '$.{name}'" for name, kind in columns.items())
+        return f"JSON_TABLE(%s, '$[*]' COLUMNS ({typed})) AS t"
+
+    def insert_new_sql(self, insert: str, select: str, table: str) -> str:
+        # Not INSERT IGNORE, which would also cut what is too long and store it.
+        return f"{insert} {select} ON DUPLICATE KEY UPDATE id = {table}.id"
+
+    def most_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT @@max_allowed_packet")
+            packet: int = cursor.fetchone()[0]
+        # A value may be twice as long on its way, where bytes are escaped; the rest is small.
+        return max(0, packet - _STATEMENT_BYTES) // 2
+
+    def append_sql(self, array: str, element: str) -> str:
+        return f"JSON_MERGE_PRESERVE({array}, CONCAT('[', {element}, ']'))"
+
+    def settle_sql(self, table: str) -> str:
+        assignments = ", ".join(f"e.{c} = {sql}" for c, sql in self.settle_assignments().items())
+        # From the few outcomes to their rows by primary key, whatever the optimizer believes:
+        # any other index would make it wait for locks on rows that are none of its business.
+        return f"""
+            UPDATE JSON_TABLE(%s, '$[*]' COLUMNS (
+                id BIGINT PATH '$.id', claimed_by CHAR(32) PATH '$.claimed_by',
+                attempt INT PATH '$.attempt', status VARCHAR(16) PATH '$.status',
+                uncounted INT PATH '$.uncounted', retry_count INT PATH '$.retry_count',
+                delay DOUBLE PATH '$.delay', started_ago DOUBLE PATH '$.started_ago',
+                finished_ago DOUBLE PATH '$.finished_ago', result LONGTEXT PATH '$.result',
+                message LONGTEXT PATH '$.message', error LONGTEXT PATH '$.error',
+                progress LONGTEXT PATH '$.progress'
+            )) AS o STRAIGHT_JOIN {table} AS e FORCE INDEX (PRIMARY) ON {FENCE_SQL}
+            SET {assignments}
+        """  # noqa: S608 - every name in it is ours
+
+    def exact_collation(self, connection: BaseDatabaseWrapper) -> str | None:
+        is_mariadb = cast("DatabaseWrapper", connection).mysql_is_mariadb
+        return "utf8mb4_nopad_bin" if is_mariadb else "utf8mb4_0900_bin"
+
+    def missing_requirement(self, connection: BaseDatabaseWrapper) -> str | None:
+        mysql = cast("DatabaseWrapper", connection)
+        name, needed = ("MariaDB", (10, 6)) if mysql.mysql_is_mariadb else ("MySQL", (8, 0, 4))
+        if mysql.mysql_version >= needed:
+            return None
+        found = ".".join(map(str, mysql.mysql_version))
+        return f"{name} {found} lacks SKIP LOCKED or JSON_TABLE; {name} {_dotted(needed)} has both"
+
+    def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:
+        # Allowed here: with autocommit off, the transaction begins with the next statement.
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+
+    def session_id(self, connection: BaseDatabaseWrapper) -> Any:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT CONNECTION_ID()")
+            return cursor.fetchone()[0]
+
+    def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("KILL %s", [session_id])
+
+    def is_out_of_connections(self, error: BaseException) -> bool:
+        return any(_errno(cause) in _TOO_MANY_CONNECTIONS for cause in causes(error))
+
+    def is_busy(self, error: BaseException) -> bool:
+        return any(_errno(cause) in _BUSY for cause in causes(error))
+
+
+def _errno(error: BaseException) -> Any:
+    return error.args[0] if error.args else None
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

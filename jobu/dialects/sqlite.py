@@ -1,0 +1,124 @@
+"""SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from django.db import OperationalError
+
+from jobu.dialects.base import FENCE_SQL, Dialect, causes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+_NEEDED = (3, 35, 0)
+_CONTROL_BUSY_TIMEOUT_MS = 20_000
+_COLUMNS = (
+    "id",
+    "claimed_by",
+    "attempt",
+    "status",
+    "uncounted",
+    "retry_count",
+    "delay",
+    "started_ago",
+    "finished_ago",
+    "result",
+    "message",
+    "error",
+    "progress",
+)
+
+
+class SQLiteDialect(Dialect):
+    def now_sql(self, offset: str | None = None) -> str:
+        # Percent signs are doubled for Django's placeholder conversion.
+        modifier = f", PRINTF('%%+.3f seconds', {offset})" if offset else ""
+        return f"STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'now'{modifier})"
+
+    def seconds_until_sql(self, time: str) -> str:
+        return f"((JULIANDAY({time}) - JULIANDAY('now')) * 86400)"
+
+    def unpack_sql(self) -> str:
+        return "JSON_EACH(%s) AS t"
+
+    def unpack_records_sql(self, columns: Mapping[str, str]) -> str:
+        extracted = ", ".join(f"JSON_EXTRACT(value, '$.{name}') AS {name}" for name in columns)
+        return f"(SELECT {extracted} FROM JSON_EACH(%s)) AS t"  # noqa: S608 - our names
+
+    def insert_new_sql(self, insert: str, select: str, table: str) -> str:
+        # Without a WHERE, the parser would take the ON for that of a join.
+        return f"{insert} {select} WHERE TRUE ON CONFLICT DO NOTHING"
+
+    def append_sql(self, array: str, element: str) -> str:
+        return f"JSON_INSERT({array}, '$[#]', JSON({element}))"
+
+    def settle_sql(self, table: str) -> str:
+        assignments = ", ".join(f"{c} = {sql}" for c, sql in self.settle_assignments().items())
+        extracted = ", ".join(f"JSON_EXTRACT(value, '$.{name}') AS {name}" for name in _COLUMNS)
+        return f"""
+            UPDATE {table} AS e SET {assignments}
+            FROM (SELECT {extracted} FROM JSON_EACH(%s)) AS o
+            WHERE {FENCE_SQL}
+        """  # noqa: S608 - every name in it is ours
+
+    def missing_requirement(self, connection: BaseDatabaseWrapper) -> str | None:
+        if sqlite3.sqlite_version_info >= _NEEDED:
+            return None
+        return f"SQLite {sqlite3.sqlite_version} lacks UPDATE … FROM; SQLite 3.35 has it"
+
+    def advice(self, connection: BaseDatabaseWrapper) -> str | None:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA journal_mode")
+            mode = cursor.fetchone()[0]
+        if mode in {"wal", "memory"}:
+            return None
+        return (
+            f"SQLite works in journal mode '{mode}', where readers and writers wait for each "
+            "other. Add to the database's OPTIONS: "
+            '"transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL;"'
+        )
+
+    def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA busy_timeout = {_CONTROL_BUSY_TIMEOUT_MS}")
+
+    @contextmanager
+    def writing(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
+        # A deferred transaction that reads and then writes fails at once if another connection
+        # wrote in between; one that begins IMMEDIATE waits for its turn instead.
+        connection.ensure_connection()
+        sqlite: Any = connection
+        usual = sqlite.transaction_mode
+        sqlite.transaction_mode = "IMMEDIATE"
+        try:
+            yield
+        finally:
+            sqlite.transaction_mode = usual
+
+    def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA query_only = ON")
+
+    def end_readonly(self, connection: BaseDatabaseWrapper) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA query_only = OFF")
+
+    def session_id(self, connection: BaseDatabaseWrapper) -> Any:
+        return connection.connection
+
+    def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
+        # Closed rather than rolled back: whatever the abandoned handler does next must fail.
+        session_id.interrupt()
+        session_id.close()
+
+    def is_busy(self, error: BaseException) -> bool:
+        return any(
+            isinstance(cause, sqlite3.OperationalError | OperationalError)
+            and "locked" in str(cause)
+            for cause in causes(error)
+        )

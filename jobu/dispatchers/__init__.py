@@ -1,0 +1,1 @@
+"""Dispatchers: what makes executions of schedules and of messages."""

@@ -1,0 +1,49 @@
+"""The cron dispatcher: makes executions of schedules, each tick once."""
+
+from __future__ import annotations
+
+import os
+
+from jobu.conf import settings
+from jobu.dialects.postgresql import CRON_CHANNEL
+from jobu.dispatchers.dispatch import BATCH_SIZE, dispatch, seconds_to_next
+from jobu.models.process import ProcessKind
+from jobu.processes.polling import PollingProcess
+
+
+class Dispatcher(PollingProcess):
+    """Dispatches due cron jobs until it is stopped, or with `once` until nothing is due.
+
+    Any number may run at the same time.
+    """
+
+    kind = ProcessKind.DISPATCHER.value
+    channel = CRON_CHANNEL
+
+    def __init__(
+        self,
+        *,
+        poll_interval: float | None = None,
+        max_sleep: float | None = None,
+        once: bool = False,
+    ) -> None:
+        super().__init__()
+        self._poll_interval = (
+            settings.DISPATCHER_POLL_INTERVAL_SECONDS if poll_interval is None else poll_interval
+        )
+        self._max_sleep = settings.DISPATCHER_MAX_SLEEP_SECONDS if max_sleep is None else max_sleep
+        self._once = once
+
+    def describe(self) -> str:
+        return f"cron jobs; pid {os.getpid()}"
+
+    def poll(self) -> float:
+        if dispatch() == BATCH_SIZE:
+            return 0
+        if self._once:
+            self.request_stop()
+            return 0
+        # Where the database can call, edits wake us; elsewhere they are looked for.
+        longest = self._max_sleep if self._listener.can_hear else self._poll_interval
+        due_in = seconds_to_next()
+        return longest if due_in is None else min(due_in, longest)

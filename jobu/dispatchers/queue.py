@@ -1,0 +1,131 @@
+"""The queue dispatcher: makes executions of messages, each message once."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from django.db import reset_queries
+
+from jobu import logs
+from jobu.adapters.lookup import make_adapter
+from jobu.conf import settings
+from jobu.dispatchers.backpressure import Backpressure
+from jobu.dispatchers.broker import Broker, BrokerAway
+from jobu.models.process import ProcessKind
+from jobu.processes.housekeeper import Chore
+from jobu.processes.polling import PollingProcess
+from jobu.queue.events import store
+from jobu.queue.prune import prune_dead_letters
+
+if TYPE_CHECKING:
+    from jobu.adapters.base import BaseQueueAdapter, QueueMessage
+
+_RECEIVE_SECONDS = 0.5
+_PAUSE_SECONDS = 0.5
+_PRUNE_INTERVAL_SECONDS = 60
+
+
+class QueueDispatcher(PollingProcess):
+    """Receives a batch, stores it in one transaction, and only then completes it; until stopped.
+
+    With `drain` it stops by itself once nothing has come for `idle_timeout` seconds. Any number
+    may run at the same time; the queue system shares the messages out among them.
+    """
+
+    kind = ProcessKind.QUEUE_DISPATCHER.value
+
+    def __init__(
+        self,
+        *,
+        adapter: BaseQueueAdapter | None = None,
+        batch_size: int | None = None,
+        max_pending: int | None = None,
+        drain: bool = False,
+        idle_timeout: float = 10.0,
+    ) -> None:
+        super().__init__()
+        self._broker = Broker(adapter or make_adapter(), self.name)
+        self._batch_size = settings.QUEUE_BATCH_SIZE if batch_size is None else batch_size
+        self._backpressure = Backpressure(
+            settings.QUEUE_MAX_PENDING if max_pending is None else max_pending, self.name
+        )
+        self._drain = drain
+        self._idle_timeout = idle_timeout
+        self._busy_at = time.monotonic()
+        self._received: list[QueueMessage] = []
+        self._stored: list[QueueMessage] = []
+
+    def describe(self) -> str:
+        return f"messages from {self._broker.adapter_name}; pid {os.getpid()}"
+
+    def chores(self) -> list[Chore]:
+        return [Chore(_PRUNE_INTERVAL_SECONDS, self._prune_dead_letters)]
+
+    def begin(self) -> None:
+        self._broker.connect()
+
+    def poll(self) -> float:
+        # With DEBUG, Django would keep the last thousands of statements, bodies and all.
+        reset_queries()
+        try:
+            return self._take_a_batch()
+        except BrokerAway as away:
+            self._busy_at = time.monotonic()
+            return away.delay
+
+    def finish(self) -> None:
+        """Complete what is stored and give back what is not."""
+        # If that fails, it is logged, and all of it will be delivered again.
+        with suppress(BrokerAway):
+            if self._stored:
+                self._broker.complete(self._stored)
+            for message in self._received:
+                self._broker.abandon(message, "the dispatcher stops before it could store it")
+        self._broker.leave()
+
+    def _take_a_batch(self) -> float:
+        if self._received or self._stored:
+            # Left over from an outage; the adapter has not been called for a while.
+            self._broker.keep_alive()
+        self._settle_batch()
+        room = self._backpressure.room(self._batch_size)
+        if not room:
+            self._busy_at = time.monotonic()
+            self._broker.keep_alive()
+            return _PAUSE_SECONDS
+        self._received = self._broker.receive(room, _RECEIVE_SECONDS)
+        self._settle_batch()
+        self._stop_if_drained()
+        return 0
+
+    def _settle_batch(self) -> None:
+        """Store what was received, then complete it; an outage leaves it for the next poll."""
+        if self._received:
+            self._busy_at = time.monotonic()
+            refusals = store(self._received, self._broker.adapter_name)
+            self._stored, self._received = self._received, []
+            for refusal in refusals:
+                logs.message_is_dead(self._broker.adapter_name, refusal.message.id, refusal.reason)
+            logs.messages_stored(self.name, len(self._stored))
+            self._backpressure.add(len(self._stored))
+        if self._stored:
+            self._broker.complete(self._stored)
+            self._stored = []
+            self._busy_at = time.monotonic()
+
+    def _stop_if_drained(self) -> None:
+        if not self._broker.is_ready:
+            self._busy_at = time.monotonic()
+        if self._drain and time.monotonic() - self._busy_at >= self._idle_timeout:
+            self.request_stop()
+
+    def _prune_dead_letters(self) -> None:
+        days = settings.RETENTION_DAYS
+        if days is None:
+            return
+        # One batch, then the heartbeat has its turn again; the rest goes next time.
+        if pruned := next(prune_dead_letters(days), 0):
+            logs.dead_letters_pruned(pruned)

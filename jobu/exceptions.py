@@ -1,0 +1,79 @@
+"""Everything jobu raises: errors under `JobuError`, interrupts under `JobInterrupted`."""
+
+from __future__ import annotations
+
+
+class JobuError(Exception):
+    """The root of jobu's errors."""
+
+
+class HandlerError(JobuError):
+    """A handler is defined in a way that cannot work."""
+
+
+class DuplicateHandlerError(HandlerError):
+    """Two handlers carry the same name."""
+
+
+class OptionError(JobuError, ValueError):
+    """An option of a handler or an execution has a value that cannot work."""
+
+
+class HandlerNotFoundError(JobuError, LookupError):
+    """No installed app has a handler of that name."""
+
+
+class ParamsError(JobuError, ValueError):
+    """The params do not fit what the handler asks for."""
+
+
+class NotJSONError(JobuError, TypeError):
+    """A value cannot be stored as JSON."""
+
+
+class NoCurrentJobError(JobuError, RuntimeError):
+    """`current_job()` was called where no job runs."""
+
+
+class TransactionError(JobuError):
+    """A transaction over several databases did not commit on all of them."""
+
+
+class LateOutcomesError(JobuError):
+    """Some attempts were no longer this process's to settle."""
+
+
+class MessageError(JobuError, ValueError):
+    """A queue message cannot become an execution; the text says why."""
+
+
+class DeadLetterError(JobuError):
+    """A dead letter is not in a state for this."""
+
+
+class AdapterError(JobuError):
+    """The queue system cannot be used at the moment; its adapter goes on by itself once it can."""
+
+
+class MissingExtraError(JobuError, ImportError):
+    """A part of jobu is used whose extra is not installed."""
+
+
+class JobInterrupted(BaseException):
+    """jobu asks the running handler to stop.
+
+    Not an `Exception`, so that a handler's `except Exception` does not swallow it. Clean up in
+    `finally`, then let it go.
+    """
+
+
+class JobTimeout(JobInterrupted):
+    """The handler ran past its `timeout_seconds`."""
+
+
+class JobCancelled(JobInterrupted):
+    """Somebody cancelled the execution while it ran."""
+
+
+class JobReleased(JobInterrupted):
+    """The worker is shutting down; the execution goes back to the queue, uncounted."""

@@ -1,0 +1,70 @@
+"""What handlers are built on."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
+
+import jobu
+from jobu.exceptions import HandlerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from jobu.models import JobExecution
+
+
+class BaseHandler:
+    """Subclass it, write `execute` (or `async def execute`), decorate with `@handler("name")`.
+
+    Each run gets a fresh instance.
+    """
+
+    handler_name: ClassVar[str] = ""
+
+    def execute(self, params: Any) -> Any:
+        """Do the work; what it returns is stored as the execution's result."""
+        raise NotImplementedError(f"{type(self).__qualname__} has no execute(self, params)")
+
+    @classmethod
+    def enqueue(cls, params: Any = None, **options: Any) -> JobExecution:
+        """Enqueue one execution; `options` are those of `jobu.enqueue`."""
+        return jobu.enqueue(cls._registered_name(), params, **options)
+
+    @classmethod
+    def enqueue_many(cls, params: Iterable[Any], **options: Any) -> int:
+        """Enqueue one execution for each params; `options` are those of `jobu.enqueue_many`."""
+        return jobu.enqueue_many(cls._registered_name(), params, **options)
+
+    @classmethod
+    async def aenqueue(cls, params: Any = None, **options: Any) -> JobExecution:
+        return await jobu.aenqueue(cls._registered_name(), params, **options)
+
+    @classmethod
+    async def aenqueue_many(cls, params: Iterable[Any], **options: Any) -> int:
+        return await jobu.aenqueue_many(cls._registered_name(), params, **options)
+
+    @classmethod
+    def _registered_name(cls) -> str:
+        # Looked up on the class itself: a subclass of a handler is not that handler.
+        name: str = cls.__dict__.get("handler_name", "")
+        if not name:
+            raise HandlerError(f'{cls.__qualname__} is not registered: add @handler("its-name")')
+        return name
+
+
+@dataclass_transform(kw_only_default=True)
+class _Record:
+    """Makes every subclass a dataclass with keyword-only fields."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclasses.dataclass(kw_only=True)(cls)
+
+
+class HandlerParams(_Record):
+    """Typed params: annotate `params` with a subclass and they are checked before the run."""
+
+
+class HandlerResult(_Record):
+    """A typed result: return an instance of a subclass and its fields are stored."""

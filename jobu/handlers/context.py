@@ -1,0 +1,89 @@
+"""What a running handler can know about its own run."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextvars import ContextVar
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from jobu.exceptions import NoCurrentJobError
+from jobu.jsonable import storable_text
+
+if TYPE_CHECKING:
+    from jobu.attempts import Attempt
+
+MAX_NOTE_LENGTH = 500
+
+
+class CurrentJob:
+    """The running job as its handler sees it; get it with `current_job()`."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self.id = attempt.execution_id
+        self.attempt = attempt.number
+        self.process_id = attempt.claimed_by
+        self.handler_name = attempt.handler_name
+        self.queue = attempt.queue
+        self.cancel_requested = False
+        self.last_progress: dict[str, Any] | None = None
+        self.ends_at = time.monotonic() + attempt.timeout_seconds
+
+    @property
+    def deadline(self) -> datetime:
+        """When the run times out, by this machine's clock."""
+        return datetime.now(UTC) + timedelta(seconds=self.ends_at - time.monotonic())
+
+    @property
+    def remaining_seconds(self) -> float:
+        """How long the run may still take; never below zero."""
+        return max(0.0, self.ends_at - time.monotonic())
+
+    def progress(self, done: float, total: float | None = None, note: str = "") -> None:
+        """Say how far the work is. Cheap: it is written about once a second, the latest wins."""
+        self.last_progress = {
+            "done": _number(done),
+            "total": None if total is None else _number(total),
+            "note": storable_text(str(note), MAX_NOTE_LENGTH),
+        }
+
+
+def _number(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError(f"progress() takes finite numbers, not {value!r}")
+    # Decimals and the like are welcome, but they are not JSON.
+    return value if type(value) is int else float(value)
+
+
+_current: ContextVar[CurrentJob] = ContextVar("jobu_current_job")
+
+
+def current_job() -> CurrentJob:
+    """Return the job that runs here; `NoCurrentJobError` outside of one."""
+    try:
+        return _current.get()
+    except LookupError:
+        raise NoCurrentJobError(
+            "current_job() works only while a handler runs; no job runs here."
+        ) from None
+
+
+def find_current_job() -> CurrentJob | None:
+    """Return the job that runs here, if there is one."""
+    return _current.get(None)
+
+
+class running:  # noqa: N801 - read as a verb: with running(job)
+    """Make `job` what `current_job()` returns inside the block."""
+
+    __slots__ = ("_job", "_token")
+
+    def __init__(self, job: CurrentJob) -> None:
+        self._job = job
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._job)
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)

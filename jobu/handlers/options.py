@@ -1,0 +1,113 @@
+"""The options of a handler and the retry rule they make."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jobu import backoff, logs
+from jobu.conf import settings
+from jobu.exceptions import JobTimeout, OptionError
+
+if TYPE_CHECKING:
+    from jobu.attempts import Attempt
+
+Errors = tuple[type[BaseException], ...]
+Backoff = float | Callable[[int], float]
+
+MAX_PRIORITY = 32_767
+MAX_COUNT = 2_147_483_647
+MAX_DELAY_SECONDS = 10 * 365 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerOptions:
+    """Defaults for the handler's executions (first four) and rules for their runs."""
+
+    max_retry: int = 3
+    timeout_seconds: int = 3600
+    queue: str = "default"
+    priority: int = 0
+    retry_on: Errors | None = None
+    no_retry_on: Errors = ()
+    backoff: Backoff | None = None
+    atomic: bool = False
+
+    def __post_init__(self) -> None:
+        check_execution_options(
+            max_retry=self.max_retry,
+            timeout_seconds=self.timeout_seconds,
+            queue=self.queue,
+            priority=self.priority,
+        )
+        for name in ("retry_on", "no_retry_on"):
+            object.__setattr__(self, name, _error_types(name, getattr(self, name)))
+        if not (self.backoff is None or callable(self.backoff) or _is_delay(self.backoff)):
+            raise OptionError(f"backoff must be zero or more seconds, not {self.backoff!r}")
+
+    def retries(self, error: BaseException) -> bool:
+        """Tell whether the error is one to try again after."""
+        if isinstance(error, self.no_retry_on):
+            return False
+        # A timeout is not something the handler raised: only no_retry_on can rule it out.
+        if self.retry_on is None or isinstance(error, JobTimeout):
+            return True
+        return isinstance(error, self.retry_on)
+
+    def retry_delay(self, attempt: Attempt, failures: int) -> float:
+        """Return the seconds to wait; a broken backoff function must not lose the outcome."""
+        if callable(self.backoff):
+            try:
+                seconds = self.backoff(failures)
+            except Exception as error:  # noqa: BLE001 - logged, and the default takes over
+                logs.backoff_broken(attempt, error)
+            else:
+                if _is_delay(seconds):
+                    return min(float(seconds), MAX_DELAY_SECONDS)
+                logs.backoff_broken(attempt, ValueError(f"it returned {seconds!r}"))
+            base = settings.BACKOFF_BASE_SECONDS
+        else:
+            base = settings.BACKOFF_BASE_SECONDS if self.backoff is None else self.backoff
+        return backoff.delay(failures, base=base, maximum=settings.BACKOFF_MAX_SECONDS)
+
+
+def check_execution_options(
+    *, max_retry: Any = 0, timeout_seconds: Any = 1, queue: Any = "default", priority: Any = 0
+) -> None:
+    """Refuse what the executions' table could not hold, with words instead of an SQL error."""
+    if not _is_int(max_retry) or not 0 <= max_retry <= MAX_COUNT:
+        raise OptionError(f"max_retry must be a whole number of 0 or more, not {max_retry!r}")
+    if not _is_int(timeout_seconds) or not 1 <= timeout_seconds <= MAX_COUNT:
+        raise OptionError(
+            f"timeout_seconds must be a whole number of 1 or more, not {timeout_seconds!r}"
+        )
+    if not _is_int(priority) or abs(priority) > MAX_PRIORITY:
+        raise OptionError(
+            f"priority must be a whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}, "
+            f"not {priority!r}"
+        )
+    if not isinstance(queue, str) or not 1 <= len(queue) <= 100 or not queue.isprintable():
+        raise OptionError(f"queue must be a name of 1 to 100 characters, not {queue!r}")
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_delay(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    # Compared, not converted: a whole number may be too large for a float.
+    return 0 <= value <= sys.float_info.max
+
+
+def _error_types(name: str, value: Any) -> Errors | None:
+    if value is None:
+        return () if name == "no_retry_on" else None
+    types = value if isinstance(value, tuple | list) else (value,)
+    for each in types:
+        if not (isinstance(each, type) and issubclass(each, BaseException)):
+            raise OptionError(f"{name} takes exception classes, not {each!r}")
+    return tuple(types)

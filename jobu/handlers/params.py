@@ -1,0 +1,278 @@
+"""Fit JSON params to what a handler's signature asks for, or say in which way they do not."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import functools
+import inspect
+import sys
+import types
+import typing
+import uuid
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from django.utils.dateparse import parse_date, parse_datetime, parse_duration, parse_time
+
+from jobu.exceptions import HandlerError, ParamsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+_FROM_TEXT: dict[Any, Callable[[str], Any]] = {
+    datetime.datetime: parse_datetime,
+    datetime.date: parse_date,
+    datetime.time: parse_time,
+    datetime.timedelta: parse_duration,
+    decimal.Decimal: decimal.Decimal,
+    uuid.UUID: uuid.UUID,
+}
+REQUIRED: Any = inspect.Parameter.empty
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Signature:
+    """How one callable takes its params: as a whole, or as keyword arguments."""
+
+    def __init__(self, function: Callable[..., Any], *, is_method: bool) -> None:
+        self._function = function
+        parameters = list(inspect.signature(function).parameters.values())
+        self._parameters = parameters[1:] if is_method else parameters
+        for parameter in self._parameters:
+            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+                raise HandlerError(
+                    f"{function.__qualname__}: the parameter {parameter.name!r} is "
+                    "positional-only, but params are passed by name; remove the '/'."
+                )
+        if is_method and not self._takes_one_object():
+            raise HandlerError(
+                f"{function.__qualname__} must take exactly one argument besides self: params"
+            )
+        self._is_method = is_method
+        self._by_name = {p.name: p for p in self._parameters if p.kind not in _VARIADIC}
+        self._required = [
+            name for name, p in self._by_name.items() if p.default is inspect.Parameter.empty
+        ]
+        self._takes_any_name = any(
+            p.kind is inspect.Parameter.VAR_KEYWORD for p in self._parameters
+        )
+
+    def arguments(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the keyword arguments to call the handler with."""
+        hints = self._hints
+        if self._takes_whole:
+            name = self._parameters[0].name
+            return {name: _convert(params, hints.get(name, Any), "params")}
+        if not self._takes_any_name:
+            _refuse_unknown(params, self._by_name)
+        _refuse_missing(params, self._required)
+        return {
+            key: _convert(value, hints.get(key, Any) if key in self._by_name else Any, key)
+            for key, value in params.items()
+        }
+
+    def described(self) -> list[tuple[str, Any, Any]] | None:
+        """Return (name, type, default) of each param; None if it takes whatever object comes.
+
+        A param without a default has `REQUIRED`.
+        """
+        hints = self._hints
+        if self._takes_whole:
+            record = hints.get(self._parameters[0].name)
+            return _described_record(record) if _is_record(record) else None
+        if self._takes_any_name:
+            return None
+        return [(name, hints.get(name, Any), p.default) for name, p in self._by_name.items()]
+
+    def _takes_one_object(self) -> bool:
+        return len(self._parameters) == 1 and self._parameters[0].kind not in _VARIADIC
+
+    @functools.cached_property
+    def _takes_whole(self) -> bool:
+        if self._is_method or not self._takes_one_object():
+            return self._is_method
+        name = self._parameters[0].name
+        return name == "params" or _is_record(self._hints.get(name))
+
+    @functools.cached_property
+    def _hints(self) -> dict[str, Any]:
+        # Resolved at the first run: at import, what an annotation names may not be there yet.
+        namespace = getattr(self._function, "__globals__", {})
+        return {p.name: _resolve(p.annotation, namespace) for p in self._parameters}
+
+
+def _convert(value: Any, hint: Any, where: str) -> Any:
+    """Return `value` as the type `hint`; raise ParamsError where it cannot be."""
+    origin = get_origin(hint)
+    if hint is Any or hint is inspect.Parameter.empty or isinstance(hint, typing.TypeVar):
+        return value
+    if origin in (Union, types.UnionType):
+        return _convert_union(value, get_args(hint), where)
+    if origin is Literal:
+        options = get_args(hint)
+        return _expect(_is_among(value, options), value, where, f"one of {options}")
+    if origin is typing.Annotated:
+        return _convert(value, get_args(hint)[0], where)
+    if origin is list or hint is list:
+        return _convert_list(value, get_args(hint), where)
+    if origin is dict or hint is dict:
+        return _convert_dict(value, get_args(hint), where)
+    if _is_record(hint):
+        return _convert_record(value, hint, where)
+    return _convert_scalar(value, hint, where)
+
+
+def _convert_scalar(value: Any, hint: Any, where: str) -> Any:
+    if hint is None or hint is type(None):
+        return _expect(value is None, value, where, "null")
+    if hint is float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        is_in_range = is_number and abs(value) <= sys.float_info.max
+        return float(_expect(is_in_range, value, where, "a number"))
+    if hint is int:
+        is_int = isinstance(value, int) and not isinstance(value, bool)
+        return _expect(is_int, value, where, "a whole number")
+    if hint in (str, bool):
+        return _expect(isinstance(value, hint), value, where, f"a {hint.__name__}")
+    if hint in _FROM_TEXT:
+        return _convert_text(value, hint, where)
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        values = [member.value for member in hint]
+        return hint(_expect(_is_among(value, values), value, where, f"one of {values}"))
+    # A type we know nothing about is the handler's own affair.
+    return value
+
+
+def _convert_text(value: Any, hint: Any, where: str) -> Any:
+    if isinstance(value, hint):
+        return value
+    _expect(isinstance(value, str), value, where, f"{hint.__name__} as text")
+    try:
+        parsed = _FROM_TEXT[hint](value)
+    except (ValueError, OverflowError, decimal.InvalidOperation):
+        parsed = None
+    _expect(parsed is not None, value, where, f"{hint.__name__} as text")
+    return parsed
+
+
+def _convert_union(value: Any, options: tuple[Any, ...], where: str) -> Any:
+    problems = []
+    for option in options:
+        try:
+            return _convert(value, option, where)
+        except ParamsError as error:
+            problems.append(str(error))
+    raise ParamsError(" or ".join(problems))
+
+
+def _convert_list(value: Any, args: tuple[Any, ...], where: str) -> list[Any]:
+    _expect(isinstance(value, list), value, where, "a list")
+    hint = args[0] if args else Any
+    return [_convert(item, hint, f"{where}[{index}]") for index, item in enumerate(value)]
+
+
+def _convert_dict(value: Any, args: tuple[Any, ...], where: str) -> dict[str, Any]:
+    _expect(isinstance(value, dict), value, where, "an object")
+    hint = args[1] if args else Any
+    return {key: _convert(item, hint, f"{where}.{key}") for key, item in value.items()}
+
+
+def _convert_record(value: Any, record: Any, where: str) -> Any:
+    _expect(isinstance(value, dict), value, where, "an object")
+    if hasattr(record, "model_validate"):
+        try:
+            return record.model_validate(value)
+        except ValueError as error:
+            raise ParamsError(f"{where}: {error}") from error
+    fields = {field.name: field for field in dataclasses.fields(record) if field.init}
+    _refuse_unknown(value, fields)
+    _refuse_missing(value, [name for name, field in fields.items() if _is_required(field)])
+    hints = _record_hints(record)
+    try:
+        return record(
+            **{name: _convert(item, hints[name], f"{where}.{name}") for name, item in value.items()}
+        )
+    except ParamsError:
+        raise
+    except (TypeError, ValueError) as error:
+        # The record's own __post_init__ may refuse values, too.
+        raise ParamsError(f"{where}: {error}") from error
+
+
+def _described_record(record: Any) -> list[tuple[str, Any, Any]]:
+    if hasattr(record, "model_fields"):
+        return [
+            (
+                field.alias or name,
+                field.annotation,
+                REQUIRED if field.is_required() else _default_of(field),
+            )
+            for name, field in record.model_fields.items()
+        ]
+    hints = _record_hints(record)
+    return [
+        (field.name, hints[field.name], REQUIRED if _is_required(field) else _default_of(field))
+        for field in dataclasses.fields(record)
+        if field.init
+    ]
+
+
+def _default_of(field: Any) -> Any:
+    """Return the default of a dataclass's or a model's field; of a factory only what is empty.
+
+    Any other factory is not called: what it makes is for a run, and may be another each time.
+    """
+    factory = field.default_factory
+    if factory is None or factory is dataclasses.MISSING:
+        return field.default
+    return factory() if factory in (list, dict) else None
+
+
+@functools.cache
+def _record_hints(record: Any) -> dict[str, Any]:
+    namespace = vars(sys.modules[record.__module__])
+    return {field.name: _resolve(field.type, namespace) for field in dataclasses.fields(record)}
+
+
+def _resolve(annotation: Any, namespace: dict[str, Any]) -> Any:
+    """Evaluate an annotation that may be text; one that cannot be evaluated is no check."""
+    owner = types.SimpleNamespace(__annotations__={"it": annotation})
+    try:
+        return get_type_hints(owner, namespace)["it"]
+    except Exception:  # noqa: BLE001 - evaluating somebody's text may raise anything
+        return Any
+
+
+def _is_among(value: Any, options: Iterable[Any]) -> bool:
+    """Like `in`, but True is not 1."""
+    return any(value == option and type(value) is type(option) for option in options)
+
+
+def _is_record(hint: Any) -> bool:
+    return isinstance(hint, type) and (
+        dataclasses.is_dataclass(hint) or hasattr(hint, "model_validate")
+    )
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    missing = dataclasses.MISSING
+    return field.default is missing and field.default_factory is missing
+
+
+def _expect(condition: bool, value: Any, where: str, expected: str) -> Any:
+    if not condition:
+        raise ParamsError(f"{where} must be {expected}, not {value!r:.100}")
+    return value
+
+
+def _refuse_unknown(params: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    if unknown := sorted(set(params) - set(known)):
+        takes = ", ".join(known) or "nothing"
+        raise ParamsError(f"unknown params: {', '.join(unknown)}; the handler takes {takes}")
+
+
+def _refuse_missing(params: Mapping[str, Any], required: list[str]) -> None:
+    if missing := [name for name in required if name not in params]:
+        raise ParamsError(f"missing params: {', '.join(missing)}")

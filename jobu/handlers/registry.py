@@ -1,0 +1,255 @@
+"""The handlers of this project by name, and the decorator that puts them there."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+
+from asgiref.sync import markcoroutinefunction
+
+import jobu
+from jobu.cron import problem_with_expression, problem_with_timezone
+from jobu.exceptions import (
+    DuplicateHandlerError,
+    HandlerError,
+    HandlerNotFoundError,
+    OptionError,
+)
+from jobu.handlers.base import BaseHandler
+from jobu.handlers.fields import describe_param
+from jobu.handlers.options import HandlerOptions
+from jobu.handlers.params import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from jobu.handlers.fields import ParamField
+    from jobu.handlers.options import Backoff, Errors
+    from jobu.models import JobExecution
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_H = TypeVar("_H", bound=BaseHandler)
+
+MAX_NAME_LENGTH = 200
+
+
+class HandlerFunction(Generic[_P, _R]):
+    """A function that is a handler: still callable as before, and it can be enqueued."""
+
+    def __init__(self, function: Callable[_P, _R], handler_name: str) -> None:
+        functools.update_wrapper(self, function)
+        if inspect.iscoroutinefunction(function):
+            markcoroutinefunction(self)
+        self.handler_name = handler_name
+        self._function = function
+
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        return self._function(*args, **kwargs)
+
+    def enqueue(self, params: Any = None, **options: Any) -> JobExecution:
+        """Enqueue one execution; `options` are those of `jobu.enqueue`."""
+        return jobu.enqueue(self.handler_name, params, **options)
+
+    def enqueue_many(self, params: Iterable[Any], **options: Any) -> int:
+        """Enqueue one execution for each params; `options` are those of `jobu.enqueue_many`."""
+        return jobu.enqueue_many(self.handler_name, params, **options)
+
+    async def aenqueue(self, params: Any = None, **options: Any) -> JobExecution:
+        return await jobu.aenqueue(self.handler_name, params, **options)
+
+    async def aenqueue_many(self, params: Iterable[Any], **options: Any) -> int:
+        return await jobu.aenqueue_many(self.handler_name, params, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerSpec:
+    """One registered handler."""
+
+    name: str
+    options: HandlerOptions
+    module: str
+    qualname: str
+    place: str
+    doc: str
+    is_async: bool
+    cron: str | None
+    timezone: str | None
+    _signature: Signature
+    _handler_class: type[BaseHandler] | None
+    _function: Callable[..., Any]
+
+    @property
+    def fields(self) -> list[ParamField] | None:
+        """Return what to ask a person for; None if it takes whatever object comes."""
+        described = self._signature.described()
+        return None if described is None else [describe_param(*each) for each in described]
+
+    def check(self, params: dict[str, Any]) -> None:
+        """Raise ParamsError if the params do not fit."""
+        self._signature.arguments(params)
+
+    def bind(self, params: dict[str, Any]) -> Callable[[], Any]:
+        """Return the call to make, or raise ParamsError."""
+        arguments = self._signature.arguments(params)
+        if self._handler_class is None:
+            return functools.partial(self._function, **arguments)
+        return functools.partial(self._handler_class().execute, **arguments)
+
+
+class Registry:
+    """Handlers by name; a name is given once."""
+
+    def __init__(self) -> None:
+        self._specs: dict[str, HandlerSpec] = {}
+
+    def __iter__(self) -> Iterator[HandlerSpec]:
+        return iter(sorted(self._specs.values(), key=lambda spec: spec.name))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._specs
+
+    def __getitem__(self, name: str) -> HandlerSpec:
+        spec = self.get(name)
+        if spec is None:
+            raise HandlerNotFoundError(self._not_found(name))
+        return spec
+
+    def get(self, name: object) -> HandlerSpec | None:
+        return self._specs.get(name) if isinstance(name, str) else None
+
+    def options_of(self, name: str) -> HandlerOptions:
+        """Return the handler's options; the defaults for one that is not (or no longer) here."""
+        spec = self.get(name)
+        return spec.options if spec else HandlerOptions()
+
+    def register(self, spec: HandlerSpec) -> None:
+        other = self._specs.get(spec.name)
+        # The same definition again is a module that was imported twice, which is harmless.
+        if other and other.place != spec.place:
+            raise DuplicateHandlerError(
+                f"Two handlers are named {spec.name!r}: {other.place} and {spec.place}. "
+                "Rename one of them."
+            )
+        self._specs[spec.name] = spec
+
+    def _not_found(self, name: object) -> str:
+        if not isinstance(name, str):
+            return f"A handler is named by a text such as 'email', not by {name!r}."
+        close = difflib.get_close_matches(name, self._specs, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else "Is its app in INSTALLED_APPS?"
+        return f"No handler is named {name!r} in any installed app's jobs.py. {hint}"
+
+
+handlers = Registry()
+
+
+class _Decorator:
+    """What `handler(...)` returns; a class, so that mypy knows what it makes of its argument."""
+
+    def __init__(
+        self, name: str, options: HandlerOptions, cron: str | None, timezone: str | None
+    ) -> None:
+        self._name = name
+        self._options = options
+        self._cron = cron
+        self._timezone = timezone
+
+    @overload
+    def __call__(  # type: ignore[overload-overlap] # a class is callable, too; this one wins
+        self, target: type[_H]
+    ) -> type[_H]: ...
+    @overload
+    def __call__(self, target: Callable[_P, _R]) -> HandlerFunction[_P, _R]: ...
+    def __call__(self, target: Any) -> Any:
+        if isinstance(target, type):
+            if not issubclass(target, BaseHandler):
+                raise HandlerError(f"{target.__qualname__} must be a subclass of jobu.BaseHandler")
+            handlers.register(self._spec(target.execute, target))
+            target.handler_name = self._name
+            return target
+        if not inspect.isfunction(target):
+            raise HandlerError(f"@handler decorates a class or a function, not {target!r}")
+        handlers.register(self._spec(target, None))
+        return HandlerFunction(target, self._name)
+
+    def _spec(
+        self, function: Callable[..., Any], handler_class: type[BaseHandler] | None
+    ) -> HandlerSpec:
+        owner = handler_class or function
+        is_async = inspect.iscoroutinefunction(function)
+        if is_async and self._options.atomic:
+            raise HandlerError(
+                f"{owner.__qualname__}: atomic=True needs a synchronous handler, because Django's "
+                "transactions are synchronous. Write 'def' instead of 'async def'."
+            )
+        return HandlerSpec(
+            name=self._name,
+            options=self._options,
+            module=owner.__module__,
+            qualname=owner.__qualname__,
+            place=_place(owner),
+            doc=inspect.cleandoc(owner.__doc__ or ""),
+            is_async=is_async,
+            cron=self._cron,
+            timezone=self._timezone,
+            _signature=Signature(function, is_method=handler_class is not None),
+            _handler_class=handler_class,
+            _function=function,
+        )
+
+
+def handler(
+    name: str,
+    *,
+    max_retry: int = 3,
+    timeout_seconds: int = 3600,
+    queue: str = "default",
+    priority: int = 0,
+    retry_on: Errors | type[BaseException] | None = None,
+    no_retry_on: Errors | type[BaseException] = (),
+    backoff: Backoff | None = None,
+    atomic: bool = False,
+    cron: str | None = None,
+    timezone: str | None = None,
+) -> _Decorator:
+    """Register a `BaseHandler` subclass or a function under `name`.
+
+    `max_retry` is how often an execution runs at most (0 and 1: once). `retry_on` and
+    `no_retry_on` say after which exceptions. `backoff` is the first delay's bound in seconds, or
+    a function from the number of failures to seconds. `atomic=True` runs the handler in a
+    transaction on `JOBU_DATABASE` that also stores its outcome. `cron` and `timezone` declare a
+    schedule, which `manage.py jobu_sync` makes a cron job of.
+    """
+    given: object = name
+    if not (isinstance(given, str) and 1 <= len(given) <= MAX_NAME_LENGTH and given.isprintable()):
+        raise HandlerError(
+            f'@handler needs a name of 1 to {MAX_NAME_LENGTH} characters, as in @handler("email"), '
+            f"not {given!r}"
+        )
+    options = HandlerOptions(
+        max_retry=max_retry,
+        timeout_seconds=timeout_seconds,
+        queue=queue,
+        priority=priority,
+        retry_on=retry_on,  # type: ignore[arg-type] # __post_init__ makes a tuple of it
+        no_retry_on=no_retry_on,  # type: ignore[arg-type]
+        backoff=backoff,
+        atomic=atomic,
+    )
+    if cron is not None and (problem := problem_with_expression(cron)):
+        raise OptionError(f"cron of @handler({name!r}): {problem}")
+    if timezone is not None and (problem := problem_with_timezone(timezone)):
+        raise OptionError(f"timezone of @handler({name!r}): {problem}")
+    return _Decorator(name, options, cron, timezone)
+
+
+def _place(owner: Any) -> str:
+    try:
+        line = inspect.getsourcelines(owner)[1]
+        return f"{owner.__qualname__} ({inspect.getsourcefile(owner)}:{line})"
+    except (OSError, TypeError):
+        return f"{owner.__module__}.{owner.__qualname__}"

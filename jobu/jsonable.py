@@ -1,0 +1,166 @@
+"""Turn Python values into JSON that every supported database can store."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from django.utils.duration import duration_iso_string
+
+from jobu.exceptions import NotJSONError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_RESULT_BYTES = 1024 * 1024
+MAX_DEPTH = 30
+
+
+def plain(value: Any) -> Any:
+    """Unwrap a dataclass or a pydantic model; anything else is returned as it is."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _as_text(dataclasses.asdict(value))
+    dump = getattr(value, "model_dump", None)
+    if dump is not None and not isinstance(value, type):
+        return dump(mode="json")
+    return value
+
+
+def encode(value: Any, what: str) -> str:
+    """Return `value` as JSON text, or say in which way `what` is not JSON."""
+    try:
+        text = _encoder.encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotJSONError(f"{what} cannot be stored as JSON: {error}") from error
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        # MariaDB's limit, kept on every database so that they behave the same.
+        raise NotJSONError(
+            f"{what} cannot be stored as JSON: nested deeper than {MAX_DEPTH} levels"
+        )
+    # PostgreSQL's jsonb and UTF-8 have no room for these two; better to say so early.
+    if "\\u0000" in text and _contains(value, "\0"):
+        raise NotJSONError(f"{what} cannot be stored as JSON: it contains a NUL character")
+    if "\\ud" in text and _has_lone_surrogate(text):
+        raise NotJSONError(f"{what} cannot be stored as JSON: it contains a lone surrogate")
+    return text
+
+
+def encode_object(value: Any, what: str) -> str:
+    """Like `encode`, for what must be a JSON object."""
+    unwrapped = _plain_or_refuse(value, what)
+    if not isinstance(unwrapped, dict):
+        raise NotJSONError(
+            f"{what} must be a dict, a dataclass or a pydantic model, not {type(value).__name__}"
+        )
+    return encode(unwrapped, what)
+
+
+def encode_result(value: Any) -> str | None:
+    """Encode what a handler returned; None is stored as no result."""
+    if value is None:
+        return None
+    what = "The handler's result"
+    text = encode(_plain_or_refuse(value, what), what)
+    if len(text) > MAX_RESULT_BYTES:
+        raise NotJSONError(
+            f"The handler's result is {len(text):,} bytes as JSON; at most {MAX_RESULT_BYTES:,} "
+            "are stored. Keep large results in a file or table and return where they are."
+        )
+    return text
+
+
+def json_arrays(texts: Iterable[str], limit: int) -> Iterator[str]:
+    """Join JSON texts to arrays of at most `limit` characters, or of one text that is longer."""
+    chunk: list[str] = []
+    length = 0
+    for text in texts:
+        if chunk and length + len(text) > limit:
+            yield f"[{','.join(chunk)}]"
+            chunk, length = [], 0
+        chunk.append(text)
+        length += len(text)
+    if chunk:
+        yield f"[{','.join(chunk)}]"
+
+
+def storable_text(text: str, limit: int) -> str:
+    """Make any text fit for every database: no NUL, no lone surrogate, not longer than `limit`."""
+    clean = text.replace("\0", "\\x00").encode(errors="backslashreplace").decode()
+    if len(clean) <= limit:
+        return clean
+    # Both ends matter: a traceback ends with its error, a message begins with it.
+    head = limit // 3
+    tail = limit - head - 40
+    return f"{clean[:head]}\n… {len(clean) - head - tail:,} characters left out …\n{clean[-tail:]}"
+
+
+def _plain_or_refuse(value: Any, what: str) -> Any:
+    try:
+        return plain(value)
+    except Exception as error:
+        raise NotJSONError(f"{what} cannot be stored as JSON: {error}") from error
+
+
+def _as_text(value: Any) -> Any:
+    """Write what a typed record may hold beyond JSON as the text it is read from again."""
+    if isinstance(value, dict):
+        return {key: _as_text(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_text(item) for item in value]
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return duration_iso_string(value)
+    return str(value) if isinstance(value, decimal.Decimal | uuid.UUID) else value
+
+
+def _encode_nested(value: Any) -> Any:
+    unwrapped = plain(value)
+    if unwrapped is value:
+        raise TypeError(f"{type(value).__name__} is not a JSON type")
+    return unwrapped
+
+
+# One for all values: json.dumps would make a new one for each.
+_encoder = json.JSONEncoder(allow_nan=False, ensure_ascii=True, default=_encode_nested)
+
+
+def _contains(value: Any, character: str) -> bool:
+    if isinstance(value, str):
+        return character in value
+    if isinstance(value, dict):
+        return any(_contains(k, character) or _contains(v, character) for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return any(_contains(item, character) for item in value)
+    unwrapped = plain(value)
+    return unwrapped is not value and _contains(unwrapped, character)
+
+
+def _depth(value: Any) -> int:
+    depth = 0
+    level = [value]
+    while level := [item for each in level for item in _items(each)]:
+        depth += 1
+    return depth
+
+
+def _items(value: Any) -> Iterable[Any]:
+    unwrapped = plain(value)
+    if isinstance(unwrapped, dict):
+        return unwrapped.values()
+    return unwrapped if isinstance(unwrapped, list | tuple) else ()
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

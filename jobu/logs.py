@@ -1,0 +1,263 @@
+"""The wording and level of every log event, apart from the logic. Logger: `jobu`.
+
+A line about an execution names its id, handler and attempt, in the text and as `extra` fields.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from jobu.attempts import Attempt
+    from jobu.outcomes import Outcome
+
+logger = logging.getLogger("jobu")
+
+
+def started(attempt: Attempt) -> None:
+    _about(logging.DEBUG, attempt, "started")
+
+
+def settled(outcome: Outcome) -> None:
+    """Log what became of a run: a failure is an ERROR, whether it will be retried or not."""
+    if not outcome.counted:
+        _about(logging.INFO, outcome.attempt, "given back unfinished")
+    elif outcome.error is None:
+        _about(
+            logging.INFO,
+            outcome.attempt,
+            "%s after %.3f s",
+            outcome.status.value,
+            outcome.seconds,
+        )
+    elif outcome.delay is not None:
+        _about(
+            logging.ERROR,
+            outcome.attempt,
+            "%s after %.3f s, will be tried again in %.1f s: %s\n%s",
+            outcome.error["status"],
+            outcome.seconds,
+            outcome.delay,
+            outcome.message,
+            outcome.error["traceback"],
+        )
+    else:
+        _about(
+            logging.ERROR,
+            outcome.attempt,
+            "%s after %.3f s: %s\n%s",
+            outcome.status.value,
+            outcome.seconds,
+            outcome.message,
+            outcome.error["traceback"],
+        )
+
+
+def late(outcome: Outcome) -> None:
+    _about(
+        logging.WARNING,
+        outcome.attempt,
+        "late result %s dropped: the execution was rescued from this process meanwhile",
+        outcome.status.value,
+    )
+
+
+def rescued(outcome: Outcome) -> None:
+    fate = "will be tried again" if outcome.delay is not None else f"ends {outcome.status.value}"
+    _about(
+        logging.WARNING,
+        outcome.attempt,
+        "rescued from process %s, which stopped beating; %s",
+        outcome.attempt.claimed_by,
+        fate,
+    )
+
+
+def out_of_connections(attempt: Attempt, error: BaseException) -> None:
+    _about(
+        logging.WARNING,
+        attempt,
+        "the database has no connection left for it (temporary): %s",
+        error,
+    )
+
+
+def abandoned(attempt: Attempt, reason: str, stack: str) -> None:
+    _about(
+        logging.ERROR,
+        attempt,
+        "%s, but the handler does not stop; its slot was replaced. It is here:\n%s",
+        reason,
+        stack,
+    )
+
+
+def unsettleable(attempt: Attempt, error: BaseException) -> None:
+    _about(logging.ERROR, attempt, "its outcome cannot be stored, it ends FAILED: %s", error)
+
+
+def backoff_broken(attempt: Attempt, error: BaseException) -> None:
+    _about(logging.ERROR, attempt, "its backoff function failed, the default is used: %s", error)
+
+
+def receiver_failed(subject: object, error: BaseException) -> None:
+    logger.error("A signal's receiver failed on %r: %s", subject, error, exc_info=error)
+
+
+def process_started(kind: str, process_id: UUID, description: str) -> None:
+    logger.info("%s %s started: %s", kind, process_id, description)
+
+
+def process_stopping(kind: str, process_id: UUID) -> None:
+    logger.info("%s %s stops: it takes nothing new and finishes what it runs", kind, process_id)
+
+
+def process_stopped(kind: str, process_id: UUID) -> None:
+    logger.info("%s %s stopped", kind, process_id)
+
+
+def process_resurrected(kind: str, process_id: UUID) -> None:
+    logger.warning(
+        "%s %s was taken for dead by another process and registers again; "
+        "results of what it ran meanwhile will be dropped",
+        kind,
+        process_id,
+    )
+
+
+def database_failed(kind: str, error: BaseException, delay: float) -> None:
+    logger.error("%s cannot use the database, tries again in %.1f s: %s", kind, delay, error)
+
+
+def database_busy(kind: str, error: BaseException, delay: float) -> None:
+    logger.warning("%s waits for the database, tries again in %.1f s: %s", kind, delay, error)
+
+
+def database_back(kind: str) -> None:
+    logger.info("%s has its database back", kind)
+
+
+def unexpected(where: str, error: BaseException) -> None:
+    logger.error("%s failed unexpectedly and goes on: %s", where, error, exc_info=error)
+
+
+def crashed(who: str, error: BaseException) -> None:
+    logger.critical("%s ends because of: %s", who, error, exc_info=error)
+
+
+def advice(text: str) -> None:
+    logger.warning("%s", text)
+
+
+def too_many_abandoned(count: int) -> None:
+    logger.error(
+        "%d handlers ignore their interrupt and keep their threads; this worker drains and exits "
+        "so that its supervisor starts a fresh one",
+        count,
+    )
+
+
+def left_unsettled(count: int) -> None:
+    logger.error(
+        "%d outcomes could not be stored before the end; their executions will be rescued", count
+    )
+
+
+def lines_lost(count: int, error: BaseException) -> None:
+    logger.error("%d log lines of runs could not be stored and are lost: %s", count, error)
+
+
+def pruned(count: int) -> None:
+    logger.info("pruned %d old executions", count)
+
+
+def cron_skipped(name: str, problem: str) -> None:
+    logger.warning("cron job %r is left out until it is corrected: %s", name, problem)
+
+
+def cron_paused(name: str, reason: str) -> None:
+    logger.error("cron job %r was disabled. %s", name, reason)
+
+
+def message_is_dead(adapter: str, source_id: str, reason: str) -> None:
+    logger.warning("message %s of %s became a dead letter: %s", source_id, adapter, reason)
+
+
+def api_written(who: str, method: str, path: str, status: int) -> None:
+    logger.info("HTTP API: %s %r by %r answered %d", method, path, who, status)
+
+
+def api_database_failed(error: BaseException) -> None:
+    logger.error("HTTP API: cannot use the database: %s", error)
+
+
+def messages_stored(who: str, count: int) -> None:
+    logger.debug("%s stored %d messages", who, count)
+
+
+def broker_failed(who: str, error: BaseException) -> None:
+    logger.error("%s cannot use its queue system and keeps trying: %s", who, error)
+
+
+def broker_back(who: str) -> None:
+    logger.info("%s has its queue system back", who)
+
+
+def adapter_left_badly(who: str, error: BaseException) -> None:
+    logger.warning(
+        "%s could not take leave of its queue system, which will deliver again what was not "
+        "completed: %s",
+        who,
+        error,
+    )
+
+
+def queue_paused(who: str, pending: int) -> None:
+    logger.warning("%s pauses: %d executions are claimable (JOBU_QUEUE_MAX_PENDING)", who, pending)
+
+
+def queue_resumed(who: str, pending: int) -> None:
+    logger.info("%s goes on: %d executions are claimable", who, pending)
+
+
+def dead_letters_pruned(count: int) -> None:
+    logger.info("pruned %d old dead letters", count)
+
+
+def child_started(name: str, pid: int) -> None:
+    logger.info("%s started, pid %d", name, pid)
+
+
+def child_died(name: str, pid: int, code: int, delay: float) -> None:
+    logger.error(
+        "%s, pid %d, ended with %s; restart in %.1f s",
+        name,
+        pid,
+        f"signal {-code}" if code < 0 else f"exit code {code}",
+        delay,
+    )
+
+
+def children_outdated() -> None:
+    logger.info("code has changed, everything is started afresh")
+
+
+def _about(level: int, attempt: Attempt, text: str, *args: Any) -> None:
+    if not logger.isEnabledFor(level):
+        return
+    logger.log(
+        level,
+        "execution %s (%s, attempt %s): " + text,
+        attempt.execution_id,
+        attempt.handler_name,
+        attempt.number,
+        *args,
+        extra={
+            "execution_id": attempt.execution_id,
+            "handler": attempt.handler_name,
+            "attempt": attempt.number,
+        },
+    )

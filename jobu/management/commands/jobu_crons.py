@@ -1,0 +1,46 @@
+"""manage.py jobu_crons"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from jobu.cron import describe, next_times
+from jobu.models import CronJob
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    help = "List the cron jobs with what they mean and when they come next, each in its own zone."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--count", type=int, default=3, help="next times (default: 3)")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        jobs = list(CronJob.objects.order_by("name"))
+        for job in jobs:
+            self.stdout.write(
+                f"{job.name}: {job.cron_expression} ({job.timezone}), {self._state(job)}"
+            )
+            if job.is_enabled and not job.find_problems():
+                self.stdout.write(f"    {describe(job.cron_expression)}")
+                for tick in next_times(
+                    job.cron_expression,
+                    job.timezone,
+                    timezone.now(),
+                    options["count"],
+                    seed=job.name,
+                ):
+                    self.stdout.write(f"    {tick.astimezone(ZoneInfo(job.timezone)).isoformat()}")
+        if not jobs:
+            self.stdout.write("There are no cron jobs.")
+
+    def _state(self, job: CronJob) -> str:
+        if not job.is_enabled:
+            return f"disabled. {job.problem}".strip()
+        return "; ".join(job.find_problems()) or "enabled"

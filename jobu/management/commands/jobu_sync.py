@@ -1,0 +1,20 @@
+"""manage.py jobu_sync"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from jobu.dispatchers.sync import sync
+
+
+class Command(BaseCommand):
+    help = (
+        'Make cron jobs of the schedules that handlers declare with @handler(…, cron="0 9 * * 1"). '
+        "What was edited by hand is kept. `migrate` does this, too."
+    )
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        for line in sync() or ["No handler declares a schedule."]:
+            self.stdout.write(line)

@@ -1,0 +1,94 @@
+"""What the commands that start a long-running process share."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import Error, connections
+from django.utils.autoreload import (
+    DJANGO_AUTORELOAD_ENV,
+    get_child_arguments,
+    run_with_reloader,
+)
+
+from jobu.checks import check_database
+from jobu.conf import settings
+from jobu.logs import logger
+from jobu.models import JobExecution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jobu.processes.polling import PollingProcess
+
+_LEVELS = {0: logging.WARNING, 1: logging.INFO}
+
+
+class ProcessCommand(BaseCommand):
+    """Checks that jobu's tables are there, and shows its log where the project shows none."""
+
+    def get_check_kwargs(self, options: Any) -> Any:
+        # Since Django 6.1 the checks of models ask every database: one that is not up yet would
+        # end the command, where a process waits for it.
+        return super().get_check_kwargs(options) | {"databases": ()}
+
+    def check_jobu_database(self) -> None:
+        """Refuse a database that will never do; wait, later on, for one that is not up yet."""
+        alias = settings.DATABASE
+        for message in check_database(databases=[alias]):
+            if message.is_serious():
+                raise CommandError(f"{message.msg} {message.hint}")
+            self.stderr.write(self.style.WARNING(f"{message.msg} {message.hint}"))
+        connection = connections[alias]
+        try:
+            tables = connection.introspection.table_names()
+        except Error:
+            return
+        finally:
+            connection.close()
+        if JobExecution._meta.db_table not in tables:
+            raise CommandError(
+                f"The database '{alias}' has no tables of jobu yet. "
+                f"Run: manage.py migrate --database {alias}"
+            )
+
+    def show_log(self, verbosity: int, *, prefix: str = "") -> None:
+        if logger.hasHandlers():
+            return
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter(f"{prefix}%(asctime)s %(levelname)s %(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(_LEVELS.get(verbosity, logging.DEBUG))
+
+
+def run_with_reload(make_process: Callable[[], PollingProcess]) -> None:
+    """Run for development: Django's reloader starts a new interpreter when code changes."""
+    # A Ctrl-C reaches both interpreters; the outer one must wait for the inner one's clean end.
+    is_inner = os.environ.get(DJANGO_AUTORELOAD_ENV) == "true"
+    signal.signal(signal.SIGINT, signal.default_int_handler if is_inner else signal.SIG_IGN)
+
+    def main() -> None:
+        process = make_process()
+        # The reloader leaves by exiting the interpreter; give running jobs back before that.
+        atexit.register(process.stop)
+        process.start()
+        process.join()
+
+    run_with_reloader(main)
+
+
+def command_line(*more: str) -> list[str]:
+    """Return the command line that started this process, with `more` arguments."""
+    return [*get_child_arguments(), *more]
+
+
+def command_line_of(command: str, *arguments: str) -> list[str]:
+    """Return a command line like the one that started this process, for another command."""
+    ours = get_child_arguments()
+    return [*ours[: len(ours) - len(sys.argv[1:])], command, *arguments]

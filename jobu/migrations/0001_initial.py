@@ -1,0 +1,637 @@
+import datetime
+import uuid
+from typing import Any
+
+import django.db.models.deletion
+import django.db.models.functions.text
+from django.db import migrations, models
+
+import jobu.dialects
+import jobu.models.cron_job
+import jobu.models.fields
+
+
+def install(apps: Any, schema_editor: Any) -> None:
+    """Add what Django's operations cannot say; see `Dialect.install_sql`."""
+    dialect = jobu.dialects.dialect_of(schema_editor.connection)
+    for statement in dialect.install_sql(*_tables(apps)):
+        schema_editor.execute(statement)
+
+
+def uninstall(apps: Any, schema_editor: Any) -> None:
+    dialect = jobu.dialects.dialect_of(schema_editor.connection)
+    for statement in dialect.uninstall_sql(*_tables(apps)):
+        schema_editor.execute(statement)
+
+
+def _tables(apps: Any) -> list[str]:
+    models = ("JobExecution", "CronJob")
+    return [apps.get_model("jobu", model)._meta.db_table for model in models]
+
+
+class Migration(migrations.Migration):
+    initial = True
+
+    dependencies = []
+
+    operations = [
+        migrations.CreateModel(
+            name="Tally",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("revision", models.PositiveBigIntegerField(default=0)),
+                ("counted_until", models.DateTimeField()),
+                ("totals", models.JSONField(default=dict)),
+            ],
+            options={
+                "default_permissions": (),
+            },
+        ),
+        migrations.CreateModel(
+            name="ApiToken",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    jobu.models.fields.ExactCharField(
+                        help_text="Who will use it, such as ci or grafana.",
+                        max_length=100,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "secret_hash",
+                    jobu.models.fields.ExactCharField(editable=False, max_length=64, unique=True),
+                ),
+                (
+                    "scope",
+                    jobu.models.fields.ExactCharField(
+                        choices=[("read", "read"), ("write", "read and write")],
+                        default="read",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.CharField(blank=True, default="", editable=False, max_length=254),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=jobu.dialects.DatabaseNow(), editable=False),
+                ),
+                ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, editable=False, null=True)),
+            ],
+            options={
+                "verbose_name": "API token",
+                "verbose_name_plural": "API tokens",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("scope__in", ["read", "write"])),
+                        name="jobu_token_scope_known",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="CronJob",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", jobu.models.fields.ExactCharField(max_length=200)),
+                ("description", models.TextField(blank=True, default="")),
+                (
+                    "cron_expression",
+                    jobu.models.fields.ExactCharField(
+                        help_text="Minute, hour, day of month, month, day of week; such as 30 6 * * mon-fri.",
+                        max_length=200,
+                        validators=[jobu.models.cron_job.validate_expression],
+                    ),
+                ),
+                (
+                    "timezone",
+                    jobu.models.fields.ExactCharField(
+                        default=jobu.models.cron_job.project_timezone,
+                        max_length=64,
+                        validators=[jobu.models.cron_job.validate_timezone],
+                    ),
+                ),
+                ("handler_name", jobu.models.fields.ExactCharField(max_length=200)),
+                (
+                    "handler_params",
+                    models.JSONField(
+                        blank=True, default=dict, validators=[jobu.models.cron_job.validate_params]
+                    ),
+                ),
+                ("is_enabled", models.BooleanField(default=True)),
+                (
+                    "allow_overlap",
+                    models.BooleanField(
+                        default=True,
+                        help_text="If not, a tick is skipped while an earlier execution is unfinished.",
+                    ),
+                ),
+                (
+                    "max_retry",
+                    models.PositiveIntegerField(
+                        default=3,
+                        help_text="How often an execution runs at most; 0 and 1 mean once.",
+                    ),
+                ),
+                ("timeout_seconds", models.PositiveIntegerField(default=3600)),
+                ("priority", models.SmallIntegerField(default=0, help_text="Higher goes first.")),
+                ("queue", jobu.models.fields.ExactCharField(default="default", max_length=100)),
+                (
+                    "misfire",
+                    jobu.models.fields.ExactCharField(
+                        choices=[
+                            ("skip", "skip them"),
+                            ("latest", "run the latest one"),
+                            ("all", "run all of them"),
+                        ],
+                        default="latest",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "misfire_window_seconds",
+                    models.PositiveIntegerField(
+                        default=86400, help_text="Ticks that were missed longer ago are skipped."
+                    ),
+                ),
+                (
+                    "jitter_seconds",
+                    models.PositiveIntegerField(
+                        default=0,
+                        help_text="Each execution starts up to this much later than its tick.",
+                    ),
+                ),
+                (
+                    "pause_after_failures",
+                    models.PositiveIntegerField(
+                        default=0,
+                        help_text="Disable after so many dead executions in a row; 0 means never.",
+                    ),
+                ),
+                ("starts_at", models.DateTimeField(blank=True, null=True)),
+                ("ends_at", models.DateTimeField(blank=True, null=True)),
+                ("next_run_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("last_run_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                (
+                    "declared",
+                    jobu.models.fields.ExactCharField(
+                        blank=True, default="", editable=False, max_length=300
+                    ),
+                ),
+                ("problem", models.TextField(blank=True, default="", editable=False)),
+                (
+                    "planned",
+                    jobu.models.fields.ExactCharField(
+                        blank=True, default="", editable=False, max_length=500
+                    ),
+                ),
+                (
+                    "due_at",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Case(
+                            models.When(
+                                is_enabled=True,
+                                planned=django.db.models.functions.text.Concat(
+                                    "name",
+                                    models.Value("\n"),
+                                    "cron_expression",
+                                    models.Value("\n"),
+                                    "timezone",
+                                    output_field=models.CharField(),
+                                ),
+                                then=models.F("next_run_at"),
+                            ),
+                            models.When(
+                                models.Q(
+                                    ("is_enabled", True),
+                                    models.Q(("planned", ""), _negated=True),
+                                    _connector="OR",
+                                ),
+                                then=models.Value(
+                                    datetime.datetime(1970, 1, 1, 0, 0, tzinfo=datetime.UTC)
+                                ),
+                            ),
+                            output_field=models.DateTimeField(),
+                        ),
+                        output_field=models.DateTimeField(null=True),
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                "verbose_name": "cron job",
+                "verbose_name_plural": "cron jobs",
+                "ordering": ["name"],
+                "permissions": [("run_cronjob", "Can run cron job now")],
+                "indexes": [
+                    models.Index(fields=["due_at"], name="jobu_cron_due"),
+                    models.Index(fields=["handler_name", "is_enabled"], name="jobu_cron_handler"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("name",), name="jobu_cron_unique_name"),
+                    models.CheckConstraint(
+                        condition=models.Q(("misfire__in", ["skip", "latest", "all"])),
+                        name="jobu_cron_misfire_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("max_retry__gte", 0)),
+                        name="jobu_cron_max_retry_not_negative",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("timeout_seconds__gt", 0)),
+                        name="jobu_cron_timeout_positive",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="JobExecution",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("handler_name", jobu.models.fields.ExactCharField(max_length=200)),
+                ("params", models.JSONField(default=dict)),
+                (
+                    "param_source",
+                    jobu.models.fields.ExactCharField(
+                        choices=[
+                            ("cron", "cron"),
+                            ("event", "event"),
+                            ("api", "API"),
+                            ("manual", "manual"),
+                        ],
+                        default="api",
+                        max_length=10,
+                    ),
+                ),
+                ("queue", jobu.models.fields.ExactCharField(default="default", max_length=100)),
+                ("priority", models.SmallIntegerField(default=0)),
+                ("scheduled_time", models.DateTimeField(blank=True, null=True)),
+                ("available_at", models.DateTimeField(db_default=jobu.dialects.DatabaseNow())),
+                (
+                    "status",
+                    jobu.models.fields.ExactCharField(
+                        choices=[
+                            ("PENDING", "pending"),
+                            ("RUNNING", "running"),
+                            ("SUCCESS", "success"),
+                            ("FAILED", "failed"),
+                            ("TIMEOUT", "timeout"),
+                            ("CANCELLED", "cancelled"),
+                        ],
+                        default="PENDING",
+                        max_length=16,
+                    ),
+                ),
+                ("retry_count", models.PositiveIntegerField(default=0)),
+                ("max_retry", models.PositiveIntegerField(default=3)),
+                ("timeout_seconds", models.PositiveIntegerField(default=3600)),
+                ("attempt", models.PositiveIntegerField(default=0)),
+                ("claimed_by", models.UUIDField(blank=True, null=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("result", models.JSONField(blank=True, null=True)),
+                ("error_message", models.TextField(blank=True, default="")),
+                ("errors", models.JSONField(blank=True, default=list)),
+                (
+                    "dedupe_key",
+                    jobu.models.fields.ExactCharField(blank=True, max_length=255, null=True),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("progress", models.JSONField(blank=True, null=True)),
+                (
+                    "extra",
+                    models.JSONField(
+                        blank=True,
+                        help_text="What a message said that jobu has no use for.",
+                        null=True,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_default=jobu.dialects.DatabaseNow())),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="executions",
+                        to="jobu.cronjob",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "job execution",
+                "verbose_name_plural": "job executions",
+                "permissions": [
+                    ("retry_jobexecution", "Can retry job execution"),
+                    ("cancel_jobexecution", "Can cancel job execution"),
+                    ("publish_message", "Can publish message"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="DeadLetter",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("adapter", jobu.models.fields.ExactCharField(max_length=100)),
+                ("source_id", jobu.models.fields.ExactCharField(max_length=255)),
+                ("body", jobu.models.fields.BytesField()),
+                ("key", jobu.models.fields.BytesField(blank=True, null=True)),
+                (
+                    "headers",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="Pairs of a name and a text, as they came.",
+                    ),
+                ),
+                ("reason", models.TextField()),
+                ("received_at", models.DateTimeField(db_default=jobu.dialects.DatabaseNow())),
+                ("requeued_at", models.DateTimeField(blank=True, null=True)),
+                ("discarded_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "execution",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="dead_letters",
+                        to="jobu.jobexecution",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "dead letter",
+                "verbose_name_plural": "dead letters",
+            },
+        ),
+        migrations.CreateModel(
+            name="LogLine",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("attempt", models.PositiveIntegerField()),
+                (
+                    "logged_at",
+                    models.DateTimeField(
+                        help_text="By the clock of the machine that ran it; no two lines of a run share one."
+                    ),
+                ),
+                ("level", models.PositiveSmallIntegerField()),
+                ("logger", jobu.models.fields.ExactCharField(max_length=200)),
+                ("message", models.TextField()),
+                (
+                    "execution",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="log_lines",
+                        to="jobu.jobexecution",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "log line",
+                "verbose_name_plural": "log lines",
+                "ordering": ["execution_id", "attempt", "logged_at"],
+            },
+        ),
+        migrations.CreateModel(
+            name="Process",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "kind",
+                    jobu.models.fields.ExactCharField(
+                        choices=[
+                            ("worker", "worker"),
+                            ("dispatcher", "dispatcher"),
+                            ("queue dispatcher", "queue dispatcher"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("host", models.CharField(max_length=255)),
+                ("pid", models.PositiveIntegerField()),
+                (
+                    "queues",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Empty means every queue."
+                    ),
+                ),
+                ("slots", models.PositiveIntegerField(default=0)),
+                ("started_at", models.DateTimeField(db_default=jobu.dialects.DatabaseNow())),
+                (
+                    "heartbeat_at",
+                    models.DateTimeField(db_default=jobu.dialects.DatabaseNow(), db_index=True),
+                ),
+                ("stopping", models.BooleanField(default=False)),
+            ],
+            options={
+                "verbose_name": "process",
+                "verbose_name_plural": "processes",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("kind__in", ["worker", "dispatcher", "queue dispatcher"])
+                        ),
+                        name="jobu_process_kind_known",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Summary",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("seconds", models.PositiveIntegerField()),
+                ("begins_at", models.DateTimeField()),
+                ("content", models.JSONField(default=dict)),
+            ],
+            options={
+                "verbose_name": "summary",
+                "verbose_name_plural": "summaries",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("seconds", "begins_at"), name="jobu_summary_unique_time"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Dashboard",
+            fields=[],
+            options={
+                "verbose_name": "dashboard",
+                "verbose_name_plural": "dashboard",
+                "proxy": True,
+                "default_permissions": ("view",),
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("jobu.summary",),
+        ),
+        migrations.AddIndex(
+            model_name="jobexecution",
+            index=jobu.models.fields.StatusIndex(
+                fields=["queue", "priority", "available_at", "id"],
+                name="jobu_exec_pending",
+                status="PENDING",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="jobexecution",
+            index=jobu.models.fields.StatusIndex(
+                fields=["claimed_by"], name="jobu_exec_running", status="RUNNING"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="jobexecution",
+            index=jobu.models.fields.SparseIndex(
+                fields=["finished_at"], name="jobu_exec_finished_at"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="jobexecution",
+            index=jobu.models.fields.StatusIndex(
+                fields=["job"], name="jobu_exec_pending_job", sparse=True, status="PENDING"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="jobexecution",
+            index=jobu.models.fields.SparseIndex(fields=["job", "id"], name="jobu_exec_job"),
+        ),
+        migrations.AddConstraint(
+            model_name="jobexecution",
+            constraint=jobu.models.fields.SparseUniqueConstraint(
+                fields=("job", "scheduled_time"), name="jobu_exec_unique_tick"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="jobexecution",
+            constraint=jobu.models.fields.SparseUniqueConstraint(
+                fields=("dedupe_key",), name="jobu_exec_unique_dedupe_key"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="jobexecution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "status__in",
+                        ["PENDING", "RUNNING", "SUCCESS", "FAILED", "TIMEOUT", "CANCELLED"],
+                    )
+                ),
+                name="jobu_exec_status_known",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="jobexecution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("param_source__in", ["cron", "event", "api", "manual"])),
+                name="jobu_exec_param_source_known",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="jobexecution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("status", "RUNNING"), _negated=True),
+                    ("claimed_by__isnull", False),
+                    _connector="OR",
+                ),
+                name="jobu_exec_running_is_claimed",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="jobexecution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("status__in", ("SUCCESS", "FAILED", "TIMEOUT", "CANCELLED")), _negated=True
+                    ),
+                    ("finished_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="jobu_exec_finished_has_time",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="jobexecution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("attempt__gte", 0), ("max_retry__gte", 0), ("retry_count__gte", 0)
+                ),
+                name="jobu_exec_counters_not_negative",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="jobexecution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("timeout_seconds__gt", 0)), name="jobu_exec_timeout_positive"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="deadletter",
+            index=models.Index(fields=["received_at"], name="jobu_dead_received_at"),
+        ),
+        migrations.AddConstraint(
+            model_name="deadletter",
+            constraint=models.UniqueConstraint(
+                fields=("adapter", "source_id"), name="jobu_dead_unique_source"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="logline",
+            constraint=models.UniqueConstraint(
+                fields=("execution", "attempt", "logged_at"), name="jobu_log_unique_line"
+            ),
+        ),
+        migrations.RunPython(install, uninstall),
+    ]

@@ -1,0 +1,124 @@
+"""Fields and indexes that mean the same on every database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.db.models import Q
+
+from jobu.dialects import dialect_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+if TYPE_CHECKING:
+    _CharField = models.CharField[Any, Any]
+    _BinaryField = models.BinaryField[Any, Any]
+else:
+    _CharField = models.CharField
+    _BinaryField = models.BinaryField
+
+
+class ExactCharField(_CharField):
+    """Text that is compared byte by byte, also where the database's default is lax."""
+
+    def db_parameters(self, connection: BaseDatabaseWrapper) -> Any:
+        parameters = super().db_parameters(connection)
+        collation = dialect_of(connection).exact_collation(connection)
+        return {**parameters, "collation": collation} if collation else parameters
+
+
+class BytesField(_BinaryField):
+    """Bytes that are `bytes` when they are read, too: one driver returns a memoryview."""
+
+    def from_db_value(self, value: Any, *_context: Any) -> bytes | None:
+        return None if value is None else bytes(value)
+
+
+class StatusIndex(models.Index):
+    """An index over the rows of one status.
+
+    Partial where the database has partial indexes; elsewhere led by the status, which serves the
+    same queries at the price of size.
+    """
+
+    def __init__(self, *, fields: list[str], name: str, status: str, sparse: bool = False) -> None:
+        super().__init__(fields=fields, name=name)
+        self.status = status
+        self.sparse = sparse
+
+    def create_sql(
+        self,
+        model: type[models.Model],
+        schema_editor: BaseDatabaseSchemaEditor,
+        using: str = "",
+        **kwargs: Any,
+    ) -> Any:
+        if schema_editor.connection.features.supports_partial_indexes:
+            condition = Q(status=self.status)
+            if self.sparse:
+                condition &= _is_given(self.fields)
+            index = models.Index(fields=self.fields, name=self.name, condition=condition)
+        else:
+            index = models.Index(fields=["status", *self.fields], name=self.name)
+        return index.create_sql(model, schema_editor, using, **kwargs)
+
+    def deconstruct(self) -> Any:
+        path, args, kwargs = super().deconstruct()
+        extra = {"sparse": True} if self.sparse else {}
+        return path, args, {**kwargs, "status": self.status, **extra}
+
+
+class SparseIndex(models.Index):
+    """An index without the rows that have NULL in its first field.
+
+    PostgreSQL writes each row anew at every change of it, into every index that the row is in, so
+    an index that most rows have no use for should leave them out. Where the database has no
+    partial indexes, an ordinary one.
+    """
+
+    def create_sql(
+        self,
+        model: type[models.Model],
+        schema_editor: BaseDatabaseSchemaEditor,
+        using: str = "",
+        **kwargs: Any,
+    ) -> Any:
+        has_partial = schema_editor.connection.features.supports_partial_indexes
+        condition = _is_given(self.fields) if has_partial else None
+        index = models.Index(fields=self.fields, name=self.name, condition=condition)
+        return index.create_sql(model, schema_editor, using, **kwargs)
+
+
+class SparseUniqueConstraint(models.UniqueConstraint):
+    """A unique constraint whose index is like a `SparseIndex`: NULLs never collide anyway."""
+
+    def constraint_sql(
+        self, model: type[models.Model] | None, schema_editor: BaseDatabaseSchemaEditor | None
+    ) -> Any:
+        return self._fit_for(schema_editor).constraint_sql(model, schema_editor)
+
+    def create_sql(
+        self, model: type[models.Model] | None, schema_editor: BaseDatabaseSchemaEditor | None
+    ) -> Any:
+        return self._fit_for(schema_editor).create_sql(model, schema_editor)
+
+    def remove_sql(
+        self, model: type[models.Model] | None, schema_editor: BaseDatabaseSchemaEditor | None
+    ) -> Any:
+        return self._fit_for(schema_editor).remove_sql(model, schema_editor)
+
+    def _fit_for(self, schema_editor: BaseDatabaseSchemaEditor | None) -> models.UniqueConstraint:
+        has_partial = (
+            schema_editor is not None and schema_editor.connection.features.supports_partial_indexes
+        )
+        condition = _is_given(self.fields) if has_partial else None
+        return models.UniqueConstraint(fields=self.fields, name=self.name, condition=condition)
+
+
+def _is_given(fields: Sequence[str]) -> Q:
+    return Q((f"{fields[0]}__isnull", False))

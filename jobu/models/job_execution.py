@@ -1,0 +1,172 @@
+"""JobExecution: one job to run, and all that is known of its runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from jobu.dialects import DatabaseNow
+from jobu.models.cron_job import CronJob
+from jobu.models.fields import (
+    ExactCharField,
+    SparseIndex,
+    SparseUniqueConstraint,
+    StatusIndex,
+)
+from jobu.outcomes import DEAD, FINISHED, Status
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.db.models.manager import Manager
+
+
+ATTEMPT_FIELDS = (
+    "id",
+    "attempt",
+    "claimed_by",
+    "handler_name",
+    "params",
+    "queue",
+    "retry_count",
+    "max_retry",
+    "timeout_seconds",
+)
+"""The columns that make an `Attempt`, in its order."""
+
+
+class ParamSource(models.TextChoices):
+    """Where an execution came from."""
+
+    CRON = "cron", _("cron")
+    EVENT = "event", _("event")
+    API = "api", _("API")
+    MANUAL = "manual", _("manual")
+
+
+class JobExecutionQuerySet(models.QuerySet["JobExecution"]):
+    """The vocabulary of an execution's life."""
+
+    def pending(self) -> Self:
+        """Waiting to be claimed, now or later."""
+        return self.filter(status=Status.PENDING)
+
+    def claimable(self) -> Self:
+        """Waiting, and due by the database's clock."""
+        return self.pending().filter(available_at__lte=DatabaseNow())
+
+    def running(self) -> Self:
+        """Claimed by a process and not settled yet."""
+        return self.filter(status=Status.RUNNING)
+
+    def finished(self) -> Self:
+        """In a state that nothing leaves by itself."""
+        return self.filter(status__in=FINISHED)
+
+    def dead(self) -> Self:
+        """Out of attempts: they stay to be looked at and, if wanted, retried by hand."""
+        return self.filter(status__in=DEAD)
+
+    def held_by(self, process_id: UUID) -> Self:
+        """Running in this process, as far as the database knows."""
+        return self.running().filter(claimed_by=process_id)
+
+
+class JobExecution(models.Model):
+    # No index of its own: that of a cron's runs, in their order, begins with it.
+    job = models.ForeignKey(
+        CronJob,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="executions",
+        db_index=False,
+    )
+    handler_name = ExactCharField(max_length=200)
+    params = models.JSONField(default=dict)
+    param_source = ExactCharField(max_length=10, choices=ParamSource, default=ParamSource.API)
+    queue = ExactCharField(max_length=100, default="default")
+    priority = models.SmallIntegerField(default=0)
+    scheduled_time = models.DateTimeField(null=True, blank=True)
+    available_at = models.DateTimeField(db_default=DatabaseNow())
+    status = ExactCharField(max_length=16, choices=Status, default=Status.PENDING)
+    retry_count = models.PositiveIntegerField(default=0)
+    max_retry = models.PositiveIntegerField(default=3)
+    timeout_seconds = models.PositiveIntegerField(default=3600)
+    attempt = models.PositiveIntegerField(default=0)
+    claimed_by = models.UUIDField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    result = models.JSONField(null=True, blank=True)
+    error_message = models.TextField(blank=True, default="")
+    errors = models.JSONField(default=list, blank=True)
+    dedupe_key = ExactCharField(max_length=255, null=True, blank=True)
+    cancel_requested = models.BooleanField(default=False)
+    progress = models.JSONField(null=True, blank=True)
+    extra = models.JSONField(
+        null=True, blank=True, help_text=_("What a message said that jobu has no use for.")
+    )
+    created_at = models.DateTimeField(db_default=DatabaseNow())
+
+    objects: ClassVar[Manager[JobExecution]] = JobExecutionQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("job execution")
+        verbose_name_plural = _("job executions")
+        indexes: ClassVar = [
+            StatusIndex(
+                fields=["queue", "priority", "available_at", "id"],
+                name="jobu_exec_pending",
+                status=Status.PENDING,
+            ),
+            StatusIndex(fields=["claimed_by"], name="jobu_exec_running", status=Status.RUNNING),
+            SparseIndex(fields=["finished_at"], name="jobu_exec_finished_at"),
+            StatusIndex(
+                fields=["job"],
+                name="jobu_exec_pending_job",
+                status=Status.PENDING,
+                sparse=True,
+            ),
+            SparseIndex(fields=["job", "id"], name="jobu_exec_job"),
+        ]
+        permissions: ClassVar = [
+            ("retry_jobexecution", "Can retry job execution"),
+            ("cancel_jobexecution", "Can cancel job execution"),
+            ("publish_message", "Can publish message"),
+        ]
+        constraints: ClassVar = [
+            SparseUniqueConstraint(fields=["job", "scheduled_time"], name="jobu_exec_unique_tick"),
+            SparseUniqueConstraint(fields=["dedupe_key"], name="jobu_exec_unique_dedupe_key"),
+            models.CheckConstraint(
+                condition=Q(status__in=Status.values), name="jobu_exec_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(param_source__in=ParamSource.values),
+                name="jobu_exec_param_source_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status=Status.RUNNING) | Q(claimed_by__isnull=False),
+                name="jobu_exec_running_is_claimed",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status__in=FINISHED) | Q(finished_at__isnull=False),
+                name="jobu_exec_finished_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(retry_count__gte=0, max_retry__gte=0, attempt__gte=0),
+                name="jobu_exec_counters_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=Q(timeout_seconds__gt=0), name="jobu_exec_timeout_positive"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.handler_name} #{self.pk}"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status in FINISHED

@@ -1,0 +1,1 @@
+"""What every long-running jobu process shares: loop, heartbeat, wake-ups, shutdown, supervision."""

@@ -1,0 +1,74 @@
+"""The sign of life of a process: its row in the Process table."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from typing import TYPE_CHECKING
+
+from jobu import logs
+from jobu.conf import settings
+from jobu.dialects import DatabaseNow
+from jobu.models import Process
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Heartbeat:
+    """One per process, whatever it runs: its cost does not grow with the work."""
+
+    def __init__(self, kind: str, queues: Sequence[str] = (), slots: int = 0) -> None:
+        self.process_id = uuid.uuid4()
+        self.kind = kind
+        self.stopping = False
+        self._queues = list(queues)
+        self._slots = slots
+        self._last_beat = float("-inf")
+        self._steady_since = float("-inf")
+
+    def register(self) -> None:
+        """Appear in the table; to be called before anything is claimed."""
+        began = time.monotonic()
+        Process.objects.update_or_create(
+            id=self.process_id,
+            defaults={
+                "kind": self.kind,
+                "host": socket.gethostname(),
+                "pid": os.getpid(),
+                "queues": self._queues,
+                "slots": self._slots,
+                "stopping": self.stopping,
+                "heartbeat_at": DatabaseNow(),
+            },
+        )
+        self._last_beat = began
+
+    def beat(self) -> None:
+        began = time.monotonic()
+        if began - self._last_beat > 2 * settings.HEARTBEAT_INTERVAL_SECONDS:
+            self._steady_since = began
+        beaten = Process.objects.filter(id=self.process_id).update(
+            heartbeat_at=DatabaseNow(), stopping=self.stopping
+        )
+        if not beaten:
+            logs.process_resurrected(self.kind, self.process_id)
+            self.register()
+        self._last_beat = began
+
+    def is_late(self) -> bool:
+        """Tell whether others may take this process for dead by now."""
+        return time.monotonic() - self._last_beat > settings.LEASE_SECONDS
+
+    def may_judge_others(self) -> bool:
+        """Tell whether silence of another process means that it is dead.
+
+        A process that could not beat itself (an outage, a stopped machine) must not conclude
+        anything from others' silence before they had as long as a lease to beat again.
+        """
+        return time.monotonic() - self._steady_since > settings.LEASE_SECONDS
+
+    def deregister(self) -> None:
+        Process.objects.filter(id=self.process_id).delete()

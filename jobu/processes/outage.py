@@ -1,0 +1,44 @@
+"""What to do when the database does not answer: say so, wait a little longer each time, go on."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from django.db import connections
+
+from jobu import logs
+from jobu.conf import settings
+from jobu.dialects import dialect_for
+
+if TYPE_CHECKING:
+    from django.db import Error
+
+_FIRST_DELAY_SECONDS = 0.1
+_LONGEST_DELAY_SECONDS = 3.0
+
+
+class Outage:
+    """Counts failures in a row of one thread's database work."""
+
+    def __init__(self, who: str) -> None:
+        self._who = who
+        self._failures = 0
+
+    def failed(self, error: Error) -> float:
+        """Close the broken connection and return how long to wait."""
+        self._failures += 1
+        bound = min(_LONGEST_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2**self._failures)
+        delay = random.uniform(bound / 2, bound)  # noqa: S311 - spreads a fleet's reconnects
+        dialect = dialect_for(settings.DATABASE)
+        if dialect.is_busy(error) or dialect.is_out_of_connections(error):
+            logs.database_busy(self._who, error, delay)
+        else:
+            logs.database_failed(self._who, error, delay)
+        connections[settings.DATABASE].close()
+        return delay
+
+    def over(self) -> None:
+        if self._failures:
+            logs.database_back(self._who)
+        self._failures = 0

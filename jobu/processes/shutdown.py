@@ -1,0 +1,107 @@
+"""SIGTERM and SIGINT: the first one stops gracefully, the second one at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
+
+    from jobu.processes.polling import PollingProcess
+
+SUPERVISOR_VARIABLE = "JOBU_SUPERVISOR_PID"
+"""The environment variable through which a supervisor makes itself known to its children."""
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_LOOK_SECONDS = 0.2
+_EXIT_SECONDS = 3.0
+
+
+class ShutdownSignals:
+    """Catches the signals while the block runs; `received` tells about the first.
+
+    The handler only sets a flag: it runs between any two bytecodes of the main thread, where
+    taking a lock could deadlock.
+    """
+
+    def __init__(self, *, at_second: Callable[[], None] | None = None) -> None:
+        self.received = False
+        self._at_second = at_second
+
+    def __enter__(self) -> Self:
+        self._previous: dict[int, Any] = {n: signal.signal(n, self._receive) for n in _SIGNALS}
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        for number, previous in self._previous.items():
+            signal.signal(number, previous)
+
+    def _receive(self, number: int, _frame: FrameType | None) -> None:
+        if self.received and self._at_second is not None:
+            self._at_second()
+            os.write(2, b"jobu: second signal, exits at once\n")
+            os._exit(128 + number)
+        self.received = True
+
+
+def run_until_signal(process: PollingProcess) -> int:
+    """Run the process until it ends or is told to; return the exit code.
+
+    Under a supervisor a second signal means nothing: a service manager may send each process of
+    a group the signal that the supervisor passes on, too. The supervisor's death is the other
+    reason to stop.
+    """
+    supervisor_pid = _take_supervisor_pid()
+    at_second = None if supervisor_pid else _nothing_more
+    with ShutdownSignals(at_second=at_second) as signals:
+        process.start()
+        while not process.join(_LOOK_SECONDS):
+            if signals.received or _is_orphan_of(supervisor_pid):
+                process.request_stop()
+        return process.exit_code
+
+
+def end_with_supervisor() -> None:
+    """End this process, which knows nothing of jobu's shutdown, when its supervisor is gone."""
+    supervisor_pid = _take_supervisor_pid()
+
+    def watch() -> None:
+        while not _is_orphan_of(supervisor_pid):
+            time.sleep(_LOOK_SECONDS)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if supervisor_pid is not None:
+        threading.Thread(target=watch, name="supervisor watch", daemon=True).start()
+
+
+def exit_soon(code: int) -> NoReturn:
+    """Exit, even if a handler that never came back keeps a thread that Python would wait for."""
+    last_resort = threading.Timer(_EXIT_SECONDS, os._exit, [code])
+    last_resort.daemon = True
+    last_resort.start()
+    sys.exit(code)
+
+
+def _take_supervisor_pid() -> int | None:
+    """Return who supervises us; what we start in turn is not supervised."""
+    pid = os.environ.pop(SUPERVISOR_VARIABLE, "")
+    return int(pid) if pid.isdigit() else None
+
+
+def _is_orphan_of(supervisor_pid: int | None) -> bool:
+    return supervisor_pid is not None and os.getppid() != supervisor_pid
+
+
+def _nothing_more() -> None:
+    """A lone process has nobody to take with it."""

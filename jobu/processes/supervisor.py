@@ -1,0 +1,134 @@
+"""Keep processes alive: start them, restart those that die, stop them together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jobu import logs
+from jobu.processes.shutdown import SUPERVISOR_VARIABLE, ShutdownSignals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from jobu.processes.prefixed import PrefixedOutput
+
+_LOOK_SECONDS = 0.2
+_FIRST_DELAY_SECONDS = 0.5
+_LONGEST_DELAY_SECONDS = 30.0
+_HEALTHY_AFTER_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class _Child:
+    """One process to keep alive, and how it has fared."""
+
+    name: str
+    command: Sequence[str]
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    deaths: int = 0
+    start_at: float = 0.0
+    is_done: bool = False
+
+    def next_delay(self) -> float:
+        """Return how long to wait before the next start; longer after each early death."""
+        lived = time.monotonic() - self.started
+        self.deaths = 0 if lived > _HEALTHY_AFTER_SECONDS else self.deaths + 1
+        return min(_LONGEST_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2.0 ** min(self.deaths, 10))
+
+
+class Supervisor:
+    """Starts a process for each named command and restarts, with backoff, those that die.
+
+    With `until_done` a process that ends with exit code 0 has done its work and is not restarted.
+    What they write goes through `output`, if it is given, and to our own streams otherwise. When
+    `is_outdated` says so, all are stopped and started afresh.
+    """
+
+    def __init__(
+        self,
+        commands: Mapping[str, Sequence[str]],
+        *,
+        until_done: bool = False,
+        output: PrefixedOutput | None = None,
+        is_outdated: Callable[[], bool] = bool,
+    ) -> None:
+        self._children = [_Child(name, command) for name, command in commands.items()]
+        self._until_done = until_done
+        self._output = output
+        self._is_outdated = is_outdated
+
+    def run(self) -> int:
+        """Supervise until a signal comes or every process is done; return the exit code."""
+        with ShutdownSignals(at_second=self._kill) as signals:
+            while not signals.received and not all(child.is_done for child in self._children):
+                if self._is_outdated():
+                    self._renew()
+                    continue
+                for child in self._children:
+                    self._tend(child)
+                time.sleep(_LOOK_SECONDS)
+            return self._stop()
+
+    def _tend(self, child: _Child) -> None:
+        if child.is_done:
+            return
+        if child.process is None:
+            if time.monotonic() >= child.start_at:
+                self._start(child)
+            return
+        code = child.process.poll()
+        if code is None:
+            return
+        if code == 0 and self._until_done:
+            child.is_done = True
+            return
+        delay = child.next_delay()
+        logs.child_died(child.name, child.process.pid, code, delay)
+        child.process = None
+        child.start_at = time.monotonic() + delay
+
+    def _start(self, child: _Child) -> None:
+        child.process = subprocess.Popen(  # noqa: S603 - our own command line
+            child.command,
+            # A session of its own: a Ctrl-C in the terminal reaches it through us, once.
+            start_new_session=True,
+            env={**os.environ, SUPERVISOR_VARIABLE: str(os.getpid())},
+            stdout=subprocess.PIPE if self._output else None,
+            stderr=subprocess.STDOUT if self._output else None,
+        )
+        child.started = time.monotonic()
+        if self._output is not None and child.process.stdout is not None:
+            self._output.follow(child.name, child.process.stdout)
+        logs.child_started(child.name, child.process.pid)
+
+    def _renew(self) -> None:
+        logs.children_outdated()
+        self._terminate()
+        for child in self._children:
+            child.process = None
+            child.start_at = 0.0
+
+    def _stop(self) -> int:
+        codes = self._terminate()
+        if self._output is not None:
+            self._output.close()
+        # Who had not come to catching the signal, or never does, did as it was told all the same.
+        return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
+
+    def _terminate(self) -> list[int]:
+        """Pass the signal on and wait; how long a child takes is bounded by its own timeout."""
+        processes = [child.process for child in self._children if child.process is not None]
+        for process in processes:
+            process.terminate()
+        return [process.wait() for process in processes]
+
+    def _kill(self) -> None:
+        for child in self._children:
+            if child.process is not None:
+                child.process.kill()

@@ -1,0 +1,1 @@
+"""What happens to executions: enqueue, claim, settle, rescue, cancel, retry, prune."""

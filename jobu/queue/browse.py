@@ -1,0 +1,139 @@
+"""Look through a history of millions, newest first, in steps that are bounded.
+
+An id grows with time, so the primary key is the order. A filter that an index serves is left to the
+database; with any other one, no more than `LOOKED_AT` executions are looked at for one page, and
+the page says how far it got.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from jobu.models import JobExecution
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from jobu.models.job_execution import JobExecutionQuerySet
+
+LOOKED_AT = 20_000
+COUNTED = 10_000
+_LONGEST_STATEMENT = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some executions, newest first, and the cursors of the pages around them.
+
+    `older` is what to give as `before`, `newer` as `after`. If `is_cut`, further ones may match,
+    but were not looked at.
+    """
+
+    executions: list[JobExecution]
+    newer: int | None
+    older: int | None
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many match; at least so many, unless it is exact."""
+
+    number: int
+    is_exact: bool
+
+
+def browse(
+    executions: JobExecutionQuerySet,
+    size: int,
+    *,
+    among: JobExecutionQuerySet | None = None,
+    before: int | None = None,
+    after: int | None = None,
+) -> Page:
+    """Return the page before one id (older), or after one (newer), or the newest of all.
+
+    `among` is what an index finds; give it if `executions` has filters that no index serves.
+    """
+    if after is not None:
+        return _newer_than(after, executions, size, among)
+    scope = executions if before is None else executions.filter(id__lt=before)
+    edge = _edge(among if before is None or among is None else among.filter(id__lt=before), "-id")
+    if edge is not None:
+        scope = scope.filter(id__gt=edge)
+    rows = list(scope.order_by("-id")[: size + 1])
+    is_full = len(rows) > size
+    return Page(
+        executions=rows[:size],
+        newer=None if before is None else before - 1,
+        older=rows[size - 1].pk if is_full else edge and edge + 1,
+        is_cut=not is_full and edge is not None,
+    )
+
+
+def count(executions: JobExecutionQuerySet, among: JobExecutionQuerySet | None = None) -> Count:
+    """Count what matches, up to `COUNTED` or as far as one page looks."""
+    edge = _edge(among, "-id")
+    if edge is not None:
+        executions = executions.filter(id__gt=edge)
+    number = executions.order_by("-id")[: COUNTED + 1].count()
+    return Count(min(number, COUNTED), is_exact=edge is None and number <= COUNTED)
+
+
+def first_id_since(instant: datetime) -> int:
+    """Return an id that no execution created at or after the instant is below.
+
+    Found by halving, since no index has `created_at`. That is when the inserting statement began,
+    so the order of ids may differ from that of the times by as long as a statement takes.
+    """
+    instant -= _LONGEST_STATEMENT
+    ends = [
+        JobExecution.objects.order_by(order).values_list("id").first() for order in ("id", "-id")
+    ]
+    if ends[0] is None or ends[1] is None:
+        return 0
+    low, high = ends[0][0], ends[1][0] + 1
+    while low < high:
+        middle = (low + high) // 2
+        row = (
+            JobExecution.objects.filter(id__gte=middle)
+            .order_by("id")
+            .values_list("id", "created_at")
+            .first()
+        )
+        if row is None or row[1] >= instant:
+            high = middle
+        else:
+            low = row[0] + 1
+    return int(low)
+
+
+def first_id_after(instant: datetime) -> int:
+    """Return an id that every execution created up to the instant is below."""
+    return first_id_since(instant + 2 * _LONGEST_STATEMENT)
+
+
+def _newer_than(
+    after: int, executions: JobExecutionQuerySet, size: int, among: JobExecutionQuerySet | None
+) -> Page:
+    scope = executions.filter(id__gt=after)
+    edge = _edge(None if among is None else among.filter(id__gt=after), "id")
+    if edge is not None:
+        scope = scope.filter(id__lt=edge)
+    rows = list(scope.order_by("id")[: size + 1])
+    is_full = len(rows) > size
+    return Page(
+        executions=rows[:size][::-1],
+        newer=rows[size - 1].pk if is_full else edge and edge - 1,
+        older=after + 1,
+        is_cut=not is_full and edge is not None,
+    )
+
+
+def _edge(among: JobExecutionQuerySet | None, order: str) -> int | None:
+    """Return the first id that is not looked at, None if all are."""
+    if among is None:
+        return None
+    return among.order_by(order).values_list("id", flat=True)[LOOKED_AT : LOOKED_AT + 1].first()

@@ -1,0 +1,187 @@
+"""Claim executions: PENDING → RUNNING, each by exactly one process.
+
+A lane is one (queue, priority). Within a lane the executions stand in the index in the order in
+which they are due, so a claim reads exactly the rows it takes: no sort, no rows that are not due
+yet, however many millions wait or are finished. Which lanes there are is found by stepping through
+the index from lane to lane.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from django.db import connections
+
+from jobu.attempts import Attempt
+from jobu.conf import settings
+from jobu.dialects import SecondsUntil, dialect_for
+from jobu.exceptions import JobuError
+from jobu.models import JobExecution
+from jobu.outcomes import FINISHED, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from jobu.models.job_execution import JobExecutionQuerySet
+
+_COMPILED_QUERIES = 512
+_NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED))
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now."""
+
+    queue: str
+    priority: int
+    due_in: float
+
+
+def find_lanes(queues: Sequence[str] = ()) -> list[Lane]:
+    """Return the lanes of these queues (none given: all), in the order to claim from."""
+    found = _lanes_of(queues) if queues else _all_lanes()
+    return sorted(found, key=lambda lane: (-lane.priority, lane.due_in))
+
+
+def claim(
+    lanes: Sequence[Lane], limit: int, process_id: UUID, *, free: int | None = None
+) -> list[Attempt]:
+    """Claim up to `limit` due executions. Call it inside a `write_transaction`.
+
+    Only the first `free` of them (all, if not given) start at once. What would have to wait for
+    a slot is claimed only if it may run again: when this process dies, nobody can tell whether a
+    claimed execution had started, and one on its last run would end FAILED without ever running.
+    """
+    attempts: list[Attempt] = []
+    for lane in lanes:
+        left = limit - len(attempts)
+        if left <= 0:
+            break
+        if lane.due_in <= 0:
+            starting = left if free is None else max(0, free - len(attempts))
+            attempts += _claim_from(lane, left, process_id, starting)
+    return attempts
+
+
+def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list[Attempt]:
+    with connections[settings.DATABASE].cursor() as cursor:
+        cursor.execute(*_select_query(settings.DATABASE, lane.queue, lane.priority, limit))
+        rows = [
+            row
+            for index, row in enumerate(cursor.fetchall())
+            if index < starting or _may_run_again(row[5], row[6])
+        ]
+        if not rows:
+            return []
+        cursor.execute(*_mark_query([row[0] for row in rows], process_id))
+        if cursor.rowcount != len(rows):
+            raise JobuError(
+                f"Claimed {cursor.rowcount} of {len(rows)} locked executions; rolled back."
+            )
+    return [
+        Attempt(pk, number + 1, process_id, handler_name, json.loads(params), *rest)
+        for pk, number, handler_name, params, *rest in rows
+    ]
+
+
+@lru_cache(maxsize=_COMPILED_QUERIES)
+def _select_query(alias: str, queue: str, priority: int, limit: int) -> tuple[str, Any]:
+    executions = (
+        JobExecution.objects.using(alias)
+        .claimable()
+        .filter(queue=queue, priority=priority)
+        .order_by("available_at", "id")
+        .select_for_update(skip_locked=True)
+        .values_list(
+            "id",
+            "attempt",
+            "handler_name",
+            "params",
+            "queue",
+            "retry_count",
+            "max_retry",
+            "timeout_seconds",
+        )
+    )
+    return _compiled(executions[:limit], alias)
+
+
+def _mark_query(ids: Sequence[int], process_id: UUID) -> tuple[str, list[Any]]:
+    # Asked for again, so that correctness does not rest on the row locks alone; and asked for by
+    # what it is not, because for PENDING PostgreSQL may read the whole index of pending rows.
+    connection = connections[settings.DATABASE]
+    claimed_by = JobExecution._meta.get_field("claimed_by")
+    now = dialect_for(settings.DATABASE).now_sql()
+    sql = (
+        f"UPDATE {connection.ops.quote_name(JobExecution._meta.db_table)} "  # noqa: S608 - ours
+        f"SET status = %s, claimed_by = %s, attempt = attempt + 1, started_at = {now} "
+        f"WHERE id IN ({','.join(map(str, ids))}) AND status NOT IN ({_NOT_PENDING})"
+    )
+    return sql, [Status.RUNNING, claimed_by.get_db_prep_value(process_id, connection)]
+
+
+def _may_run_again(retry_count: int, max_retry: int) -> bool:
+    return retry_count + 1 < max_retry
+
+
+def _lanes_of(queues: Sequence[str]) -> Iterator[Lane]:
+    for queue in queues:
+        yield from _lanes_from(_first_lane(_first_in_query(settings.DATABASE, queue)))
+
+
+def _all_lanes() -> Iterator[Lane]:
+    first = _first_lane(_first_query(settings.DATABASE))
+    while first is not None:
+        yield from _lanes_from(first)
+        first = _first_lane(_first_query(settings.DATABASE, after=first.queue))
+
+
+def _lanes_from(lane: Lane | None) -> Iterator[Lane]:
+    """Yield the lane and those of higher priority in its queue."""
+    while lane is not None:
+        yield lane
+        lane = _first_lane(_first_in_query(settings.DATABASE, lane.queue, lane.priority))
+
+
+def _first_lane(query: tuple[str, Any]) -> Lane | None:
+    with connections[settings.DATABASE].cursor() as cursor:
+        cursor.execute(*query)
+        row = cursor.fetchone()
+    return None if row is None else Lane(row[0], row[1], float(row[2]))
+
+
+@lru_cache(maxsize=_COMPILED_QUERIES)
+def _first_query(alias: str, after: str | None = None) -> tuple[str, Any]:
+    """Select the first lane of the first queue `after` the given one."""
+    pending = JobExecution.objects.using(alias).pending()
+    later = pending if after is None else pending.filter(queue__gt=after)
+    return _compiled(_lanes(later, "queue", "priority"), alias)
+
+
+@lru_cache(maxsize=_COMPILED_QUERIES)
+def _first_in_query(alias: str, queue: str, above: int | None = None) -> tuple[str, Any]:
+    """Select the first lane of the queue, `above` the given priority."""
+    pending = JobExecution.objects.using(alias).pending().filter(queue=queue)
+    higher = pending if above is None else pending.filter(priority__gt=above)
+    return _compiled(_lanes(higher, "priority"), alias)
+
+
+def _lanes(executions: JobExecutionQuerySet, *order: str) -> QuerySet[Any, Any]:
+    # No column that the filter fixes is in the order: MariaDB would sort by it, row by row.
+    return (
+        executions.order_by(*order, "available_at", "id")
+        .annotate(due_in=SecondsUntil("available_at"))
+        .values_list("queue", "priority", "due_in")[:1]
+    )
+
+
+def _compiled(executions: QuerySet[Any, Any], alias: str) -> tuple[str, Any]:
+    """Return the query's SQL and params; to be cached, for building them outlasts running them."""
+    sql, params = executions.query.get_compiler(using=alias).as_sql()
+    return sql, params

@@ -1,0 +1,90 @@
+"""Summarise what is over, so that nobody has to read a million executions to draw a chart.
+
+Each step of each range (see `Range`) becomes one row: about 250 rows in all, whatever runs. A
+coarse step is put together from finer ones where they are there, and read from the executions
+where they are not: after an upgrade, or when no process ran.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from jobu.conf import settings
+from jobu.dialects import database_time
+from jobu.models import JobExecution, Summary
+from jobu.stats.depth import waiting
+from jobu.stats.digest import Digest
+from jobu.stats.ranges import Range, complete_until, steps_between
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+FINER = {Range.WEEK: Range.DAY, Range.DAY: Range.HOUR}
+
+
+def summarize(seconds: float) -> bool:
+    """Store the summaries that are missing, for about so long; tell whether none is left.
+
+    Any number of processes may do this at once.
+    """
+    now = database_time(settings.DATABASE)
+    end = time.monotonic() + seconds
+    return all(_summarize(each, now, end) for each in Range)
+
+
+def missing_steps(chosen: Range, now: datetime) -> list[datetime]:
+    """Return the steps of a range that are over and have no summary, newest first."""
+    # Unordered statuses would be a reason to read more than the first entry of the index.
+    first = (
+        JobExecution.objects.filter(finished_at__isnull=False)
+        .order_by("finished_at")
+        .values_list("finished_at", flat=True)
+        .first()
+    )
+    if first is None:
+        return []
+    begin = max(chosen.begin(now), chosen.floor(first))
+    steps = steps_between(begin, complete_until(chosen.step, now), chosen.step)
+    stored = set(
+        Summary.objects.filter(seconds=chosen.step.seconds, begins_at__gte=begin).values_list(
+            "begins_at", flat=True
+        )
+    )
+    return [step for step in steps if step not in stored]
+
+
+def _summarize(chosen: Range, now: datetime, end: float) -> bool:
+    missing = missing_steps(chosen, now)
+    made: list[Summary] = []
+    for begin in missing:
+        if time.monotonic() >= end:
+            break
+        digest = _digest(chosen, begin)
+        if chosen is Range.HOUR and begin + chosen.step == complete_until(chosen.step, now):
+            digest.waiting = {each.queue: each.due for each in waiting()}
+        made.append(Summary(seconds=chosen.step.seconds, begins_at=begin, content=digest.content()))
+    if made:
+        Summary.objects.bulk_create(made, ignore_conflicts=True)
+        _forget(chosen, now)
+    return len(made) == len(missing)
+
+
+def _digest(chosen: Range, begin: datetime) -> Digest:
+    end = begin + chosen.step
+    finer = FINER.get(chosen)
+    if finer is not None:
+        parts = list(
+            Summary.objects.filter(
+                seconds=finer.step.seconds, begins_at__gte=begin, begins_at__lt=end
+            ).values_list("content", flat=True)
+        )
+        if len(parts) == chosen.step // finer.step:
+            return Digest.of(map(Digest.from_content, parts))
+    return Digest.between(begin, end)
+
+
+def _forget(chosen: Range, now: datetime) -> None:
+    """Delete what no chart shows any more, but leave coarser steps time to be made of it."""
+    unused = chosen.begin(now) - 2 * chosen.step
+    Summary.objects.filter(seconds=chosen.step.seconds, begins_at__lt=unused).delete()

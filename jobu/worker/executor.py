@@ -1,0 +1,213 @@
+"""Run one handler and say what it came to. Decides; writes nothing (an atomic run excepted)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from functools import partial
+from typing import TYPE_CHECKING
+
+from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
+from django.db import DatabaseError, connections, transaction
+
+from jobu import logs, outcomes, signals
+from jobu.conf import settings
+from jobu.dialects import dialect_for
+from jobu.exceptions import (
+    HandlerNotFoundError,
+    JobCancelled,
+    JobInterrupted,
+    JobReleased,
+    JobTimeout,
+    NotJSONError,
+    ParamsError,
+)
+from jobu.handlers.context import running
+from jobu.handlers.registry import handlers
+from jobu.jsonable import encode_result
+from jobu.queue.settle import settle
+from jobu.transactions import write_transaction
+from jobu.worker.interrupts import OUR_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from jobu.attempts import Attempt
+    from jobu.outcomes import Outcome
+    from jobu.worker.run import Run
+
+
+def execute(run: Run) -> Outcome:
+    """Run a synchronous handler in this thread; never raises.
+
+    An interrupt may strike at any bytecode until `run.end()`, but only once.
+    """
+    outcome: Outcome | None = None
+    error: BaseException | None = None
+    try:
+        try:
+            outcome = _run_handler(run)
+        except BaseException as raised:  # noqa: BLE001 - whatever a handler raises is its outcome
+            error = raised
+        in_time = run.end()
+    except JobInterrupted as raised:
+        error, in_time = raised, run.end()
+    return _outcome(run, outcome, error, in_time)
+
+
+async def execute_async(run: Run) -> Outcome:
+    """Run an async handler on this event loop; never raises."""
+    outcome: Outcome | None = None
+    error: BaseException | None = None
+    try:
+        try:
+            outcome = await _run_async_handler(run)
+        except BaseException as raised:  # noqa: BLE001 - whatever a handler raises is its outcome
+            error = raised
+        in_time = run.end()
+    except JobInterrupted as raised:
+        error, in_time = raised, run.end()
+    return _outcome(run, outcome, error, in_time)
+
+
+def outcome_of_abandoned(run: Run, interrupt: JobInterrupted, stack: str) -> Outcome:
+    """Judge a run whose handler ignores its interrupt and is still at `stack`."""
+    return _stamp(run, _outcome_of_error(run, interrupt, stack))
+
+
+def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcome:
+    """Judge an error: an interrupt by its kind, any other by the handler's retry rule."""
+    attempt = run.attempt
+    options = handlers.options_of(attempt.handler_name)
+    retry_delay = partial(options.retry_delay, attempt)
+    if isinstance(error, asyncio.CancelledError) and run.interrupt is not None:
+        error = run.interrupt().with_traceback(error.__traceback__)
+    if isinstance(error, JobCancelled):
+        return outcomes.cancelled(attempt)
+    if isinstance(error, JobReleased):
+        return outcomes.released(attempt)
+    trace = trace or _traceback(error)
+    may_retry = retry_delay if options.retries(error) else None
+    if isinstance(error, JobTimeout):
+        return outcomes.timed_out(attempt, trace, retry_delay=may_retry)
+    if isinstance(error, DatabaseError) and _is_out_of_connections(error):
+        logs.out_of_connections(attempt, error)
+    return outcomes.failed(attempt, outcomes.describe(error), trace, retry_delay=may_retry)
+
+
+def _run_handler(run: Run) -> Outcome:
+    call = _prepare(run)
+    if isinstance(call, outcomes.Outcome):
+        return call
+    with running(run.job):
+        if run.is_atomic:
+            return _call_atomically(run, call)
+        return _succeeded(run.attempt, call())
+
+
+async def _run_async_handler(run: Run) -> Outcome:
+    call = _prepare(run)
+    if isinstance(call, outcomes.Outcome):
+        return call
+    # A context of its own: ORM calls of different jobs do not queue behind each other.
+    async with ThreadSensitiveContext() as context:
+        with running(run.job):
+            try:
+                return _succeeded(run.attempt, await call())
+            finally:
+                await _close_connections_of(context)
+
+
+def _prepare(run: Run) -> Callable[[], Any] | Outcome:
+    """Find the handler and fit its params, or return why that will never work."""
+    attempt = run.attempt
+    if run.interrupt is not None:
+        raise run.interrupt
+    logs.started(attempt)
+    signals.send(signals.execution_started, attempt=attempt)
+    try:
+        return handlers[attempt.handler_name].bind(attempt.params)
+    except (HandlerNotFoundError, ParamsError) as error:
+        return outcomes.failed(attempt, outcomes.describe(error), "", retry_delay=None)
+
+
+def _call_atomically(run: Run, call: Callable[[], Any]) -> Outcome:
+    """Run and settle in one transaction: its effects are there if and only if it is SUCCESS.
+
+    The fence is the settle itself, at the end: an attempt that was rescued meanwhile rolls back.
+    """
+    alias = settings.DATABASE
+    with write_transaction(alias):
+        run.session_id = dialect_for(alias).session_id(connections[alias])
+        outcome = _stamp(run, _succeeded(run.attempt, call()))
+        if outcome.error is not None:
+            transaction.set_rollback(True, using=alias)
+            return outcome
+        settle([outcome])
+        # From here on nothing may stop the commit, and who lost to an interrupt must not commit.
+        if not run.end():
+            raise run.interrupt or JobInterrupted
+    return outcome._replace(is_stored=True)
+
+
+def _succeeded(attempt: Attempt, result: Any) -> Outcome:
+    try:
+        return outcomes.succeeded(attempt, encode_result(result))
+    except NotJSONError as error:
+        # The work is done; doing it again would not make its result JSON.
+        return outcomes.failed(attempt, str(error), "", retry_delay=None)
+
+
+def _outcome(
+    run: Run, outcome: Outcome | None, error: BaseException | None, in_time: bool
+) -> Outcome:
+    try:
+        return _judge(run, outcome, error, in_time)
+    except Exception as failure:  # noqa: BLE001 - a run without an outcome would keep its slot
+        logs.unexpected("Judging a run", failure)
+        message = f"No outcome could be made of {type(error).__name__}: {failure}"
+        return _stamp(run, outcomes.failed(run.attempt, message, "", retry_delay=None))
+
+
+def _judge(
+    run: Run, outcome: Outcome | None, error: BaseException | None, in_time: bool
+) -> Outcome:
+    was_hit = isinstance(error, JobInterrupted | asyncio.CancelledError)
+    if not in_time and not was_hit and run.interrupt not in (None, JobReleased):
+        # The handler swallowed its interrupt, or ended before it could strike. What it came to
+        # counts only if all that was wanted was an end.
+        error = run.interrupt()
+    if isinstance(error, JobInterrupted) and run.interrupt is None and run.is_async:
+        # It was meant for a handler that blocked the event loop a moment ago.
+        error = JobReleased()
+    if error is not None or outcome is None:
+        outcome = _outcome_of_error(run, error or JobInterrupted())
+    return _stamp(run, outcome)
+
+
+def _stamp(run: Run, outcome: Outcome) -> Outcome:
+    return outcome._replace(
+        started=run.started,
+        finished=outcome.finished or time.monotonic(),
+        progress=run.job.last_progress,
+    )
+
+
+def _is_out_of_connections(error: BaseException) -> bool:
+    return any(dialect_for(alias).is_out_of_connections(error) for alias in connections)
+
+
+def _traceback(error: BaseException) -> str:
+    """Format the error from the handler's first frame on."""
+    frames = error.__traceback__
+    while frames and frames.tb_frame.f_code.co_filename.startswith(OUR_FOLDER) and frames.tb_next:
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames))
+
+
+async def _close_connections_of(context: ThreadSensitiveContext) -> None:
+    # Only if the handler used the ORM is there a thread, and only there can connections be.
+    if context in SyncToAsync.context_to_thread_executor:
+        await asyncio.shield(sync_to_async(connections.close_all)())

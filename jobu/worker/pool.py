@@ -1,0 +1,234 @@
+"""The slots of a worker: room for so many jobs at once, in threads or on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from django.db import connections
+
+from jobu.outcomes import released
+from jobu.worker.connections import close_dead_connections, close_finished_connections
+from jobu.worker.event_loop import EventLoopThread
+from jobu.worker.executor import execute, execute_async
+from jobu.worker.pace import Pace
+from jobu.worker.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from jobu.attempts import Attempt
+    from jobu.outcomes import Outcome
+
+
+class Pool:
+    """Runs attempts in `size` slots and collects their outcomes.
+
+    A synchronous handler has a thread to itself, an async one a task on the shared event loop.
+    Whoever finishes a run takes the next waiting attempt itself.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        name: str,
+        batch_size: int,
+        max_wait: float,
+        on_batch: Callable[[], None],
+    ) -> None:
+        self.size = size
+        self._name = name
+        self._batch_size = batch_size
+        self._max_wait = max_wait
+        self._on_batch = on_batch
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[float, Attempt]] = deque()
+        self._runs: set[Run] = set()
+        self._outcomes: list[Outcome] = []
+        self._pace = Pace()
+        self._handoff: SimpleQueue[Run | None] = SimpleQueue()
+        self._idle_threads = 0
+        self._threads = 0
+        self._abandoned: list[Run] = []
+        self._event_loop = EventLoopThread(f"{name}-event-loop")
+
+    def add(self, attempts: Sequence[Attempt]) -> None:
+        """Start attempts in free slots; the rest waits here."""
+        now = time.monotonic()
+        with self._lock:
+            self._waiting.extend((now, attempt) for attempt in attempts)
+            self._start_waiting()
+
+    def room(self) -> tuple[int, int]:
+        """Return how many attempts to claim now, and how many of them will start at once."""
+        with self._lock:
+            free = self.size - len(self._runs)
+            # One batch to run while the next is being claimed.
+            ahead = self._pace.ahead(self.size, 2 * self._batch_size)
+            return max(0, min(self._batch_size, free + ahead - len(self._waiting))), free
+
+    def take_outcomes(self) -> list[Outcome]:
+        with self._lock:
+            taken, self._outcomes = self._outcomes, []
+        return taken
+
+    def take_waiting(self, *, older_than: float = 0) -> list[Attempt]:
+        """Take back attempts that found no slot within `older_than` seconds."""
+        oldest = time.monotonic() - older_than
+        taken = []
+        with self._lock:
+            while self._waiting and self._waiting[0][0] <= oldest:
+                taken.append(self._waiting.popleft()[1])
+        return taken
+
+    def runs(self) -> list[Run]:
+        with self._lock:
+            return list(self._runs)
+
+    def holds(self) -> set[tuple[int, int]]:
+        """Return (execution id, attempt) of everything that waits, runs or is to be settled."""
+        with self._lock:
+            attempts = [attempt for _since, attempt in self._waiting]
+            attempts += [run.attempt for run in self._runs]
+            attempts += [outcome.attempt for outcome in self._outcomes]
+        return {(attempt.execution_id, attempt.number) for attempt in attempts}
+
+    def has_waiting(self) -> bool:
+        return bool(self._waiting)
+
+    def is_empty(self) -> bool:
+        with self._lock:
+            return not (self._runs or self._waiting or self._outcomes)
+
+    def abandoned(self) -> int:
+        """Count the handlers that ignored their interrupt and still keep a thread busy."""
+        with self._lock:
+            return len(self._abandoned)
+
+    def report(self, run: Run, outcome: Outcome, *, abandon: bool = False) -> bool:
+        """Hand in a run's outcome and free its slot; False if somebody else did before.
+
+        A thread that was interrupted is not used again: its connections may be in any state.
+        `abandon` says that the handler even ignores the interrupt and is still in there.
+        """
+        if not run.may_report():
+            return False
+        with self._lock:
+            self._take_in(run, outcome)
+            if abandon:
+                self._abandoned.append(run)
+            if not run.is_async:
+                self._threads -= 1
+            self._start_waiting()
+            is_batch = self._has_batch()
+        if is_batch:
+            self._on_batch()
+        return True
+
+    def replace_event_loop(self, blocked: EventLoopThread) -> list[Run]:
+        """Leave a blocked event loop to the handler that blocks it; return who is stuck with it."""
+        with self._lock:
+            if self._event_loop is blocked:
+                self._event_loop = EventLoopThread(f"{self._name}-event-loop")
+            return [run for run in self._runs if run.event_loop is blocked]
+
+    def close(self) -> None:
+        """Let idle threads go. Those of abandoned handlers are daemons and end with the process."""
+        with self._lock:
+            for _ in range(self._threads):
+                self._handoff.put(None)
+        self._event_loop.stop()
+
+    def _next_run(self) -> Run | None:
+        """Take the next waiting attempt into a free slot. Needs the lock."""
+        while self._waiting and len(self._runs) < self.size:
+            since, attempt = self._waiting.popleft()
+            if time.monotonic() - since > self._max_wait:
+                # The machine slept; others may have rescued it by now.
+                self._outcomes.append(released(attempt))
+                continue
+            run = Run(attempt)
+            self._runs.add(run)
+            return run
+        return None
+
+    def _start(self, run: Run) -> None:
+        """Give the run to the event loop, to an idle thread or to a new one. Needs the lock."""
+        if run.is_async:
+            run.event_loop = self._event_loop
+            self._event_loop.spawn(self._run_task(run))
+        elif self._idle_threads:
+            self._idle_threads -= 1
+            self._handoff.put(run)
+        else:
+            self._threads += 1
+            threading.Thread(
+                target=self._run_thread, args=(run,), name=f"{self._name}-slot", daemon=True
+            ).start()
+
+    async def _run_task(self, run: Run) -> None:
+        run.task = asyncio.current_task()
+        run.thread_id = threading.get_ident()
+        self.report(run, await execute_async(run))
+
+    def _run_thread(self, first: Run) -> None:
+        run: Run | None = first
+        try:
+            while run is not None:
+                close_dead_connections()
+                run.thread_id = threading.get_ident()
+                outcome = execute(run)
+                close_finished_connections()
+                run = self._report_and_go_on(run, outcome)
+        finally:
+            with suppress(Exception):
+                connections.close_all()
+
+    def _report_and_go_on(self, run: Run, outcome: Outcome) -> Run | None:
+        """Report and take the next run, or wait for one; None ends the thread."""
+        if run.interrupt is not None:
+            if not self.report(run, outcome):
+                self._forget(run)
+            return None
+        with self._lock:
+            self._take_in(run, outcome)
+            next_run = self._next_for_thread()
+            is_batch = self._has_batch()
+        if is_batch:
+            self._on_batch()
+        return next_run or self._handoff.get()
+
+    def _take_in(self, run: Run, outcome: Outcome) -> None:
+        """Free the run's slot and keep its outcome. Needs the lock."""
+        self._runs.discard(run)
+        self._outcomes.append(outcome)
+        self._pace.observe(outcome.seconds)
+
+    def _has_batch(self) -> bool:
+        """Tell whether there is a full batch of outcomes, or all there will be. Needs the lock."""
+        return not self._waiting or len(self._outcomes) >= self._batch_size
+
+    def _next_for_thread(self) -> Run | None:
+        """Take the next run that needs a thread, or count this one as idle. Needs the lock."""
+        while (run := self._next_run()) is not None and run.is_async:
+            self._start(run)
+        if run is None:
+            self._idle_threads += 1
+        return run
+
+    def _start_waiting(self) -> None:
+        """Fill the free slots. Needs the lock."""
+        while (run := self._next_run()) is not None:
+            self._start(run)
+
+    def _forget(self, run: Run) -> None:
+        """An abandoned handler came to its end after all."""
+        with self._lock:
+            if run in self._abandoned:
+                self._abandoned.remove(run)

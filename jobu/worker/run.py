@@ -1,0 +1,113 @@
+"""A run: one attempt in a slot, from its start until its outcome is reported."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from jobu.exceptions import JobCancelled, JobInterrupted
+from jobu.handlers.context import CurrentJob
+from jobu.handlers.registry import handlers
+from jobu.worker.interrupts import (
+    raise_in_thread,
+    stack_of_task,
+    stack_of_thread,
+    withdraw_from_thread,
+)
+
+if TYPE_CHECKING:
+    from jobu.attempts import Attempt
+    from jobu.worker.event_loop import EventLoopThread
+
+_SHORT_WHILE_SECONDS = 0.0001
+
+
+class Run:
+    """One attempt in a slot.
+
+    Two questions must have one answer each, whoever asks at the same time: did the handler end
+    before it was interrupted, and who reports the outcome. Each is a token in a list, and
+    `list.pop` is atomic: the thread that runs a handler may be hit by an exception at any
+    bytecode, so it must not hold a lock to find out.
+    """
+
+    def __init__(self, attempt: Attempt) -> None:
+        spec = handlers.get(attempt.handler_name)
+        self.attempt = attempt
+        self.is_async = spec is not None and spec.is_async
+        self.is_atomic = spec is not None and spec.options.atomic
+        self.job = CurrentJob(attempt)
+        self.started = time.monotonic()
+        self.interrupt: type[JobInterrupted] | None = None
+        self.interrupted_at = 0.0
+        self.thread_id = 0
+        self.task: asyncio.Task[Any] | None = None
+        self.event_loop: EventLoopThread | None = None
+        self.session_id: Any = None
+        self.flushed_progress: dict[str, Any] | None = None
+        self._has_ended = False
+        self._struck = False
+        self._end_token = [None]
+        self._report_token = [None]
+        self._was_raised = False
+
+    def ask_to_stop(self, interrupt: type[JobInterrupted]) -> bool:
+        """Interrupt the handler; False if it has ended or was interrupted before."""
+        if not _take(self._end_token):
+            return False
+        self.interrupt = interrupt
+        self.interrupted_at = time.monotonic()
+        self.job.cancel_requested = interrupt is JobCancelled
+        if self.task is not None:
+            self.task.get_loop().call_soon_threadsafe(self.task.cancel)
+        elif not self.is_async:
+            raise_in_thread(self.thread_id, interrupt)
+        self._was_raised = True
+        return True
+
+    def end(self) -> bool:
+        """Say that the handler is through; False if an interrupt came first.
+
+        Afterwards no interrupt arrives any more.
+        """
+        if self._has_ended or _take(self._end_token):
+            self._has_ended = True
+            return True
+        while True:
+            try:
+                # Whoever took the token is about to raise; that is a matter of microseconds.
+                while not self._was_raised:
+                    time.sleep(_SHORT_WHILE_SECONDS)
+                withdraw_from_thread(self.thread_id)
+            except JobInterrupted:
+                continue
+            return False
+
+    def blocks_its_loop(self) -> bool:
+        """Tell whether an async handler is in the middle of something that does not await."""
+        return self.task is not None and asyncio.current_task(self.task.get_loop()) is self.task
+
+    def strike(self) -> None:
+        """Raise the interrupt in the event loop's thread, once: a cancellation cannot get there."""
+        if self.interrupt is not None and not self._struck:
+            self._struck = True
+            raise_in_thread(self.thread_id, self.interrupt)
+
+    def may_report(self) -> bool:
+        """Answer True once: to whoever reports the outcome."""
+        return _take(self._report_token)
+
+    def stack(self) -> str:
+        """Return where the handler is now."""
+        if self.task is None or self.blocks_its_loop():
+            return stack_of_thread(self.thread_id)
+        return stack_of_task(self.task)
+
+
+def _take(token: list[None]) -> bool:
+    try:
+        token.pop()
+    except IndexError:
+        return False
+    return True

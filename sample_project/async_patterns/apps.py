@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class AsyncPatternsConfig(AppConfig):
+    name = "async_patterns"

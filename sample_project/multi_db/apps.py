@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class MultiDbConfig(AppConfig):
+    name = "multi_db"

@@ -1,0 +1,227 @@
+"""Executions, dead letters and processes in a real browser, with a real worker where needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from selenium.webdriver.support.ui import Select
+
+from jobu import cancel, enqueue
+from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Status
+from tests.admin.pages import cron
+from tests.browser import Browser
+from tests.queue.builders import database_now, finished, pending, process, running
+from tests.workers import WorkerProcesses
+
+pytestmark = pytest.mark.browser
+
+SCRIPT = (
+    "<script>document.title = 'owned'</script>\"'>"
+    "<img src=x onerror=\"document.title='owned'\"></textarea></pre>"
+)
+
+
+@pytest.fixture
+def admin(browser: Browser, admin_user: User) -> Browser:
+    browser.sign_in(admin_user)
+    return browser
+
+
+def bar(browser: Browser) -> float:
+    found = browser.script("return document.querySelector('.jobu-progress progress')?.value")
+    return float(found or 0)
+
+
+def open_page(browser: Browser, row: Any, page: str = "change") -> None:
+    browser.open(f"admin:jobu_{row._meta.model_name}_{page}", str(row.pk))
+
+
+def test_a_progress_bar_moves_by_itself_and_the_end_is_seen(
+    admin: Browser, workers: WorkerProcesses
+) -> None:
+    execution = enqueue("steps", {"count": 10_000, "seconds": 0.05})
+    workers.start()
+    admin.open("admin:jobu_jobexecution_changelist")
+    first = admin.wait(lambda: bar(admin), "a first step")
+    admin.wait(lambda: bar(admin) > first, "a further step")
+    cancel(execution)
+    admin.wait(lambda: admin.text("#result_list .jobu-badge") == "cancelled", "the end")
+    assert admin.find_all("[data-jobu-live]") == []
+    assert admin.console() == []
+
+
+def test_the_traceback_of_a_failure_is_read_and_the_execution_retried(
+    admin: Browser, workers: WorkerProcesses
+) -> None:
+    execution = enqueue("fail", {"message": "no luck today"}, max_retry=1)
+    workers.start()
+    open_page(admin, execution)
+    admin.wait(lambda: admin.text(".jobu-facts .jobu-badge") == "failed", "the failure")
+    assert "ValueError: no luck today" in admin.text(".jobu-timeline pre")
+    assert "raise ValueError(message)" in admin.text(".jobu-timeline pre")
+    admin.find("button.jobu-act-retry").click()
+    admin.wait(lambda: len(admin.find_all(".jobu-timeline pre")) == 2, "a second traceback")
+    assert "Attempt 2" in admin.text(".jobu-timeline")
+    assert admin.console() == []
+
+
+def test_a_running_execution_is_cancelled(admin: Browser, workers: WorkerProcesses) -> None:
+    execution = enqueue("steps", {"count": 10_000, "seconds": 0.1})
+    workers.start()
+    open_page(admin, execution)
+    admin.wait(lambda: admin.text(".jobu-facts .jobu-badge") == "running", "the run")
+    admin.wait(lambda: admin.find_all("button.jobu-act-cancel"), "the button")
+    admin.find("button.jobu-act-cancel").click()
+    admin.wait(lambda: admin.text(".jobu-facts .jobu-badge") == "cancelled", "the end")
+    assert admin.console() == []
+
+
+def test_all_that_match_a_filter_are_retried(admin: Browser) -> None:
+    chosen = finished(Status.FAILED, handler_name="fail")
+    fields = {f.attname: getattr(chosen, f.attname) for f in JobExecution._meta.concrete_fields}
+    fields.pop("id")
+    JobExecution.objects.bulk_create(JobExecution(**fields) for _ in range(2999))
+    other = finished(Status.FAILED)
+    admin.open("admin:jobu_jobexecution_changelist", status="FAILED", handler_name="fail")
+    assert "3000 executions" in admin.text(".jobu-paging")
+    admin.find("#action-toggle").click()
+    admin.find(".actions .question a").click()
+    Select(admin.find("select[name=action]")).select_by_value("retry")
+    admin.find(".actions button").click()
+    assert "Put 3,000 executions back into the queue" in admin.text(".jobu-question")
+    admin.find(".submit-row input").click()
+    assert admin.text(".messagelist .success") == "3,000 executions will run again."
+    assert JobExecution.objects.filter(status=Status.PENDING).count() == 3000
+    other.refresh_from_db()
+    assert other.status == Status.FAILED
+    assert admin.console() == []
+
+
+def test_a_dead_letter_is_requeued_edited(admin: Browser) -> None:
+    letter = DeadLetter.objects.create(
+        adapter="kafka",
+        source_id="orders:0:1",
+        body=b'{"handler_name": "ecco"}',
+        reason="No handler is named 'ecco'.",
+    )
+    admin.open("admin:jobu_deadletter_changelist")
+    admin.find("#result_list th a").click()
+    assert "No handler is named 'ecco'." in admin.text(".jobu-why")
+    area = admin.find("#id_body")
+    area.clear()
+    area.send_keys('{"handler_name": "echo", "params": {"order": 1}}')
+    admin.find(".submit-row input").click()
+    admin.wait(lambda: admin.text(".jobu-facts .jobu-badge") == "pending", "the execution")
+    letter.refresh_from_db()
+    assert letter.execution == JobExecution.objects.get(params={"order": 1})
+    assert admin.console() == []
+
+
+def test_a_filter_is_chosen_from_a_list(admin: Browser) -> None:
+    pending(handler_name="fail")
+    mine = pending(handler_name="echo")
+    admin.open("admin:jobu_jobexecution_changelist")
+    select = admin.find("details[data-filter-title=handler] select")
+    Select(select).select_by_visible_text("echo")
+    admin.wait(lambda: len(admin.find_all("#result_list tbody tr")) == 1, "one row")
+    assert f"#{mine.pk}" in admin.text("#result_list tbody")
+    assert admin.console() == []
+
+
+def test_a_user_without_permission_is_refused(browser: Browser, transactional_db: None) -> None:
+    user = User.objects.create_user("reader", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_jobexecution"))
+    browser.sign_in(user)
+    execution = finished(Status.FAILED)
+    open_page(browser, execution)
+    browser.find(".jobu-timeline")
+    assert browser.find_all(".object-tools form") == []
+    browser.open("admin:jobu_jobexecution_retry", execution.pk)
+    assert "403" in browser.driver.page_source
+    browser.open("admin:jobu_cronjob_changelist")
+    assert "403" in browser.driver.page_source
+
+
+def test_markup_in_every_string_is_inert(admin: Browser) -> None:
+    job = cron(name=SCRIPT, description=SCRIPT, handler_params={SCRIPT: SCRIPT}, queue=SCRIPT[:99])
+    error = dict.fromkeys(("attempt", "at", "process", "status", "message", "traceback"), SCRIPT)
+    fields: dict[str, Any] = {
+        "job": job,
+        "handler_name": SCRIPT,
+        "params": {SCRIPT: SCRIPT},
+        "error_message": SCRIPT,
+        "progress": {"done": 1, "total": 2, "note": SCRIPT},
+    }
+    worker = process(host=SCRIPT, queues=[SCRIPT], slots=1)
+    runs = running(worker.pk, **fields)
+    failed = finished(Status.FAILED, **fields, result=SCRIPT, errors=[error])
+    LogLine.objects.create(
+        execution=failed,
+        attempt=1,
+        logged_at=database_now(),
+        level=20,
+        logger=SCRIPT,
+        message=SCRIPT,
+    )
+    letter = DeadLetter.objects.create(
+        adapter="kafka", source_id=SCRIPT, body=SCRIPT.encode(), reason=SCRIPT
+    )
+    for model in ("cronjob", "jobexecution", "process", "deadletter"):
+        browser_is_fine(admin, lambda m=model: admin.open(f"admin:jobu_{m}_changelist"))
+    for row, page in [
+        (job, "change"),
+        (job, "run"),
+        (runs, "change"),
+        (failed, "change"),
+        (failed, "retry"),
+        (worker, "change"),
+        (letter, "change"),
+    ]:
+        browser_is_fine(admin, lambda r=row, p=page: open_page(admin, r, p))
+
+
+def browser_is_fine(browser: Browser, visit: Any) -> None:
+    visit()
+    # What a script puts on the page comes a little later: the preview, the fields, the live cells.
+    browser.wait(
+        lambda: browser.script("return document.readyState") == "complete", "the whole page"
+    )
+    assert browser.driver.title != "owned"
+    assert browser.find_all("img[src=x]") == []
+    assert browser.console() == []
+
+
+def test_the_pages_speak_korean(admin: Browser) -> None:
+    job = cron()
+    failed = finished(Status.FAILED, job=job)
+    admin.speak("ko")
+    admin.open("admin:jobu_cronjob_changelist")
+    assert "매일 02:00" in admin.text("#result_list")
+    open_page(admin, job)
+    admin.wait(lambda: "매일 02:00" in admin.text("#jobu-preview"), "the preview in Korean")
+    open_page(admin, failed)
+    assert "타임라인" in admin.text("#content")
+    admin.open("admin:jobu_jobexecution_changelist")
+    assert "실패" in admin.text("#result_list")
+    assert admin.console() == []
+
+
+def test_the_pages_fit_a_phone(admin: Browser) -> None:
+    job = cron(handler_name="steps", handler_params={"count": 3})
+    failed = finished(Status.FAILED, job=job, error_message="no luck " * 40)
+    running(process(slots=3).pk, progress={"done": 1, "total": 3, "note": "x"})
+    admin.resize(390, 844)
+    for model in ("cronjob", "jobexecution", "process", "deadletter"):
+        admin.open(f"admin:jobu_{model}_changelist")
+        assert too_wide(admin) <= 0, model
+    for row in (job, failed):
+        open_page(admin, row)
+        assert too_wide(admin) <= 0, row
+    assert CronJob.objects.count() == 1
+
+
+def too_wide(browser: Browser) -> int:
+    """Return by how many pixels the page is wider than the window."""
+    return int(browser.script("return document.documentElement.scrollWidth - window.innerWidth"))

@@ -1,0 +1,79 @@
+"""Fixtures that many tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from django.db import connections
+from django.utils import translation
+
+from jobu.handlers.registry import handlers
+from tests import kafka as kafkas
+from tests.browser import browser, chromium
+from tests.redis_stream import RedisStream
+from tests.workers import WorkerProcesses
+
+__all__ = ["browser", "chromium"]
+
+
+@pytest.fixture
+def workers(transactional_db: None, tmp_path: object) -> Iterator[WorkerProcesses]:
+    """Start real `runworker` processes; whatever is left of them is killed after the test."""
+    processes = WorkerProcesses(str(tmp_path))
+    try:
+        yield processes
+    finally:
+        processes.kill_all()
+        connections.close_all()
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[kafkas.Kafka]:
+    """The Kafka of this run; each test makes a topic of its own in it."""
+    started = kafkas.start()
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def redis_stream() -> Iterator[RedisStream]:
+    stream = RedisStream()
+    yield stream
+    stream.drop()
+
+
+@pytest.fixture(autouse=True)
+def _speak_english() -> Iterator[None]:
+    """Forget, after the test, the language that a request in it asked for: its thread keeps it."""
+    yield
+    translation.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def vendor() -> str:
+    return os.environ.get("JOBU_TEST_DATABASE", "sqlite")
+
+
+@pytest.fixture
+def temporary_handlers() -> Iterator[None]:
+    """Forget, after the test, the handlers that it registered."""
+    before = dict(handlers._specs)
+    try:
+        yield
+    finally:
+        handlers._specs.clear()
+        handlers._specs.update(before)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what has no meaning on a database, or the same one on each.
+
+    SQLite locks the database, not rows; what is pure, or in a browser, is tried once, with SQLite.
+    """
+    is_sqlite = os.environ.get("JOBU_TEST_DATABASE", "sqlite") == "sqlite"
+    markers = ("row_locks",) if is_sqlite else ("pure", "browser")
+    pointless = [item for item in items if any(map(item.get_closest_marker, markers))]
+    items[:] = [item for item in items if item not in pointless]
+    config.hook.pytest_deselected(items=pointless)

@@ -1,0 +1,137 @@
+"""What the database refuses of a schedule, and what validation says before it comes to that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import DataError, IntegrityError, transaction
+
+from jobu.models import CronJob, JobExecution
+from jobu.models.cron_job import Misfire
+from tests.queue.builders import pending
+
+pytestmark = pytest.mark.django_db
+
+
+def cron(**fields: Any) -> CronJob:
+    return CronJob.objects.create(
+        **{
+            "name": "nightly",
+            "cron_expression": "0 0 * * *",
+            "handler_name": "echo",
+            **fields,
+        }
+    )
+
+
+def refused(job: CronJob, **change: Any) -> bool:
+    try:
+        with transaction.atomic():
+            CronJob.objects.filter(pk=job.pk).update(**change)
+    except (IntegrityError, DataError):
+        return True
+    return False
+
+
+def test_a_name_is_given_once() -> None:
+    cron()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        cron()
+    assert refused(cron(name="hourly"), name="nightly")
+
+
+def test_names_that_look_alike_are_different() -> None:
+    names = {"nightly", "Nightly", "nightly ", " nightly", "nìghtly"}
+    for name in names:
+        cron(name=name)
+    assert {CronJob.objects.get(name=name).name for name in names} == names
+
+
+@pytest.mark.parametrize("misfire", ["never", "", "SKIP", "skip "])
+def test_an_unknown_misfire_policy_is_refused(misfire: str) -> None:
+    assert refused(cron(), misfire=misfire)
+
+
+@pytest.mark.parametrize("misfire", Misfire.values)
+def test_every_misfire_policy_is_accepted(misfire: str) -> None:
+    assert not refused(cron(), misfire=misfire)
+
+
+def test_a_negative_max_retry_is_refused() -> None:
+    job = cron()
+    assert refused(job, max_retry=-1)
+    assert not refused(job, max_retry=0)
+
+
+@pytest.mark.parametrize("seconds", [0, -1])
+def test_a_timeout_of_nothing_is_refused(seconds: int) -> None:
+    assert refused(cron(), timeout_seconds=seconds)
+
+
+def test_what_is_not_said_comes_from_the_defaults(settings: Any) -> None:
+    settings.TIME_ZONE = "Europe/Berlin"
+    job = CronJob.objects.get(pk=cron().pk)
+    assert job.timezone == "Europe/Berlin"
+    assert (job.max_retry, job.timeout_seconds, job.priority) == (3, 3600, 0)
+    assert (job.queue, job.misfire, job.handler_params) == ("default", Misfire.LATEST, {})
+    assert job.is_enabled
+    assert job.allow_overlap
+    assert (job.next_run_at, job.last_run_at) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("cron_expression", "every day"),
+        ("cron_expression", "0 0 * *"),
+        ("cron_expression", "61 0 * * *"),
+        ("cron_expression", "0 0 * * * *"),
+        ("timezone", "Europe/Atlantis"),
+        ("timezone", ""),
+        ("misfire", "never"),
+    ],
+)
+def test_validation_names_the_field_that_is_wrong(field: str, value: str) -> None:
+    job = CronJob(name="n", cron_expression="0 0 * * *", handler_name="echo")
+    setattr(job, field, value)
+    with pytest.raises(ValidationError) as caught:
+        job.full_clean()
+    assert set(caught.value.message_dict) == {field}
+
+
+def test_validation_accepts_what_works() -> None:
+    job = CronJob(
+        name="weekdays",
+        cron_expression="30 6 * * mon-fri",
+        timezone="Europe/Berlin",
+        handler_name="echo",
+    )
+    job.full_clean()
+    job.save()
+    assert CronJob.objects.get() == job
+
+
+def test_a_cron_knows_its_executions() -> None:
+    job = cron()
+    execution = pending(job=job)
+    pending()
+    assert list(job.executions.all()) == [execution]
+
+
+def test_deleting_one_cron_leaves_the_executions_of_others_alone() -> None:
+    nightly, hourly = cron(), cron(name="hourly")
+    pending(job=nightly)
+    pending(job=hourly)
+    CronJob.objects.filter(pk=nightly.pk).delete()
+    assert list(JobExecution.objects.order_by("id").values_list("job", flat=True)) == [
+        None,
+        hourly.pk,
+    ]
+
+
+def test_crons_are_listed_by_name() -> None:
+    for name in ("b", "c", "a"):
+        cron(name=name)
+    assert [str(job) for job in CronJob.objects.all()] == ["a", "b", "c"]

@@ -1,0 +1,127 @@
+"""Settings of the project the tests run in, on the database that JOBU_TEST_DATABASE names.
+
+Worker processes started by a test read the same file; `JOBU_TEST_PROCESS` points them at the
+test database instead of the one it is made from.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+VENDOR = os.environ.get("JOBU_TEST_DATABASE", "sqlite")
+# Part of every database's name, so that two runs on one machine do not meet.
+RUN = os.environ.get("JOBU_TEST_RUN", "local")
+IN_PROCESS = "JOBU_TEST_PROCESS" in os.environ
+
+
+def _sqlite(name: str) -> dict[str, Any]:
+    folder = Path(tempfile.gettempdir())
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": folder / f"{name}.sqlite3",
+        "TEST": {"NAME": folder / f"{name}.sqlite3"},
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            "timeout": 20,
+        },
+    }
+
+
+def _postgres(name: str) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": name if IN_PROCESS else "postgres",
+        "HOST": os.environ.get("JOBU_TEST_POSTGRES_HOST", "127.0.0.1"),
+        "PORT": os.environ.get("JOBU_TEST_POSTGRES_PORT", "5432"),
+        "USER": os.environ.get("JOBU_TEST_POSTGRES_USER", "postgres"),
+        "PASSWORD": os.environ.get("JOBU_TEST_POSTGRES_PASSWORD", ""),
+        "TEST": {"NAME": name},
+    }
+
+
+def _mysql(name: str) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.mysql",
+        "NAME": name if IN_PROCESS else "",
+        "HOST": os.environ.get("JOBU_TEST_MYSQL_HOST", "127.0.0.1"),
+        "PORT": os.environ.get("JOBU_TEST_MYSQL_PORT", "3306"),
+        "USER": os.environ.get("JOBU_TEST_MYSQL_USER", "root"),
+        "PASSWORD": os.environ.get("JOBU_TEST_MYSQL_PASSWORD", ""),
+        "OPTIONS": {"charset": "utf8mb4"},
+        "TEST": {"NAME": name, "CHARSET": "utf8mb4"},
+    }
+
+
+_database = {"sqlite": _sqlite, "postgres": _postgres, "mysql": _mysql}[VENDOR]
+
+DATABASES = {
+    "default": _database(f"jobu_test_{RUN}"),
+    "other": _database(f"jobu_test_{RUN}_other"),
+}
+DATABASE_ROUTERS = ["jobu.router.JobuRouter"]
+for _settings in DATABASES.values():
+    _settings["CONN_MAX_AGE"] = int(os.environ.get("JOBU_TEST_CONN_MAX_AGE", "0"))
+JOBU_DATABASE = os.environ.get("JOBU_DATABASE", "default")
+# Short, so that a test of a lost worker does not wait for half a minute.
+JOBU_HEARTBEAT_INTERVAL_SECONDS = 0.5
+JOBU_LEASE_SECONDS = float(os.environ.get("JOBU_LEASE_SECONDS", "2"))
+JOBU_BACKOFF_BASE_SECONDS = 0.05
+for _name in (
+    "QUEUE_ADAPTER",
+    "KAFKA_BOOTSTRAP_SERVERS",
+    "KAFKA_GROUP_ID",
+    "KAFKA_TOPIC",
+    "REDIS_URL",
+    "REDIS_GROUP",
+    "REDIS_STREAM",
+):
+    if f"JOBU_{_name}" in os.environ:
+        globals()[f"JOBU_{_name}"] = os.environ[f"JOBU_{_name}"]
+JOBU_REDIS_CLAIM_IDLE_SECONDS = float(os.environ.get("JOBU_REDIS_CLAIM_IDLE_SECONDS", "60"))
+JOBU_KAFKA_OPTIONS = json.loads(os.environ.get("JOBU_KAFKA_OPTIONS", "{}"))
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "jobu",
+    "tests.project.shop",
+]
+MIDDLEWARE = [
+    "tests.project.content_security.strict_policy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+ALLOWED_HOSTS = ["127.0.0.1"]
+ROOT_URLCONF = "tests.project.urls"
+STATIC_URL = "static/"
+SECRET_KEY = "only for tests"
+# The real ones are slow on purpose.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+USE_TZ = True
+TIME_ZONE = "UTC"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

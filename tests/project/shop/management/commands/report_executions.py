@@ -1,0 +1,30 @@
+"""Print all executions, effects and log lines as JSON, for a test in another process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from jobu.models import JobExecution, LogLine
+from tests.project.shop.models import Effect
+
+
+class Command(BaseCommand):
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        fields = (
+            "id",
+            "handler_name",
+            "status",
+            "attempt",
+            "retry_count",
+            "error_message",
+            "params",
+        )
+        report = {
+            "executions": list(JobExecution.objects.values(*fields)),
+            "effects": list(Effect.objects.values_list("execution_id", flat=True)),
+            "lines": list(LogLine.objects.values_list("execution_id", "message")),
+        }
+        self.stdout.write(json.dumps(report))

@@ -1,0 +1,219 @@
+"""A million finished executions slow nothing down, on a table that nobody has analysed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management.color import no_style
+from django.db import connection
+
+from jobu.api.tally import count_finished
+from jobu.dialects import DatabaseNow
+from jobu.models import CronJob, JobExecution, Process, Status, Tally
+from jobu.models.fields import StatusIndex
+from jobu.outcomes import succeeded
+from jobu.queue.claim import find_lanes
+from jobu.queue.prune import prune
+from jobu.queue.rescue import rescue
+from jobu.queue.settle import settle
+from tests.api.callers import caller
+from tests.queue.builders import DAY, attempt_of, claim_now, process, running
+from tests.queue.plans import TABLE, Statement, caught, plan_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(180)]
+
+SEEDS = 1000
+FINISHED_ROWS = 1_000_000
+PENDING_ROWS = 100_000
+HOLDER = uuid.uuid4()
+LIVE_HOLDER = uuid.uuid4()
+STATUS_INDEXES = [
+    index.name for index in JobExecution._meta.indexes if isinstance(index, StatusIndex)
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _full_table(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    with django_db_blocker.unblock():
+        empty_table()
+        keep_statistics_as_they_are(True)
+        try:
+            process(id=LIVE_HOLDER, beat_seconds_ago=-DAY)
+            JobExecution.objects.bulk_create(seeds())
+            multiply(Status.SUCCESS, FINISHED_ROWS)
+            multiply(Status.PENDING, PENDING_ROWS)
+            yield
+        finally:
+            empty_table()
+            Process.objects.all().delete()
+            keep_statistics_as_they_are(False)
+
+
+def seeds() -> Iterator[JobExecution]:
+    for number in range(SEEDS):
+        lane = {"queue": f"queue{number % 4}", "priority": number % 3 - 1, "handler_name": "echo"}
+        yield JobExecution(
+            **lane,
+            status=Status.SUCCESS,
+            claimed_by=uuid.uuid4(),
+            attempt=1,
+            available_at=DatabaseNow(-number),
+            started_at=DatabaseNow(-number),
+            finished_at=DatabaseNow(-number),
+        )
+        # Half of them are due, half are due later.
+        due_in = number if number % 2 else -number
+        yield JobExecution(**lane, available_at=DatabaseNow(due_in))
+        if number < 100:
+            holder = HOLDER if number < 10 else LIVE_HOLDER
+            yield JobExecution(**lane, status=Status.RUNNING, claimed_by=holder, attempt=1)
+
+
+def multiply(status: Status, wanted: int) -> None:
+    columns = ", ".join(str(f.column) for f in JobExecution._meta.local_fields if not f.primary_key)
+    count = SEEDS
+    with connection.cursor() as cursor:
+        while count < wanted:
+            cursor.execute(
+                f"INSERT INTO {TABLE} ({columns}) SELECT {columns} FROM {TABLE} "
+                f"WHERE status = '{status.value}' LIMIT {wanted - count}"
+            )
+            count += cursor.rowcount
+
+
+def keep_statistics_as_they_are(keep: bool) -> None:
+    """Hold off the servers' own analysing, which would come in the middle of a test or not."""
+    statements = {
+        "postgresql": f"ALTER TABLE {TABLE} SET (autovacuum_enabled = {not keep})",
+        "mysql": f"ALTER TABLE {TABLE} STATS_AUTO_RECALC = {'0' if keep else 'DEFAULT'}",
+    }
+    if connection.vendor in statements:
+        with connection.cursor() as cursor:
+            cursor.execute(statements[connection.vendor])
+
+
+def empty_table() -> None:
+    # With whatever refers to it, which a TRUNCATE asks for.
+    flush = connection.ops.sql_flush(no_style(), [TABLE], reset_sequences=True, allow_cascade=True)
+    connection.ops.execute_sql_flush(flush)
+
+
+def reads(statements: list[Statement]) -> list[Statement]:
+    """Return those that select executions."""
+    name = connection.ops.quote_name(TABLE)
+    found = [s for s in statements if s.sql.startswith("SELECT") and f" FROM {name}" in s.sql]
+    return [s for s in found if s.sql.index(" FROM ") == s.sql.index(f" FROM {name}")]
+
+
+def assert_goes_by(index: str, statements: list[Statement], *as_good: str) -> None:
+    assert statements
+    for statement in statements:
+        plan = plan_of(statement)
+        assert plan.indexes in ({index}, *({name} for name in as_good)), (
+            f"{statement.sql}\n{plan.text}"
+        )
+        assert not plan.scans, f"{statement.sql}\n{plan.text}"
+        assert not plan.sorts, f"{statement.sql}\n{plan.text}"
+
+
+def test_a_claim_reads_its_lanes_by_the_index_of_pending_executions() -> None:
+    with caught() as statements:
+        assert len(claim_now(100, queues=["queue1"])) == 100
+    claiming = [s for s in reads(statements) if "LIMIT 100" in s.sql]
+    assert len(claiming) == 1
+    assert_goes_by("jobu_exec_pending", claiming)
+
+
+def test_a_claim_marks_its_rows_by_primary_key() -> None:
+    with caught() as statements:
+        assert len(claim_now(100, queues=["queue1"])) == 100
+    marking = [s for s in statements if s.sql.startswith("UPDATE")]
+    assert_goes_by("PRIMARY", marking)
+
+
+@pytest.mark.parametrize("queues", [(), ("queue1", "queue2")], ids=["all", "two"])
+def test_lanes_are_found_by_the_index_of_pending_executions(queues: tuple[str, ...]) -> None:
+    with caught() as statements:
+        assert len(find_lanes(queues)) == 3 * (len(queues) or 4)
+    assert_goes_by("jobu_exec_pending", reads(statements))
+
+
+def test_what_a_process_holds_is_found_by_the_index_of_running_executions() -> None:
+    with caught() as statements:
+        assert len(JobExecution.objects.held_by(HOLDER).values_list("id")) == 10
+    assert_goes_by("jobu_exec_running", reads(statements))
+
+
+def test_a_rescue_looks_for_orphans_by_the_index_of_running_executions() -> None:
+    with caught() as statements:
+        assert len(rescue()) == 10
+    # Without partial indexes, each that is led by the status reads the running executions alone.
+    led_by_status = () if connection.features.supports_partial_indexes else STATUS_INDEXES
+    assert_goes_by("jobu_exec_running", reads(statements), *led_by_status)
+
+
+def test_settling_reaches_its_rows_by_primary_key() -> None:
+    held = [attempt_of(running(HOLDER)) for _ in range(100)]
+    with caught() as statements:
+        settle([succeeded(attempt, "{}") for attempt in held])
+    assert_goes_by("PRIMARY", [s for s in statements if "UPDATE" in s.sql])
+
+
+def test_a_prune_that_finds_nothing_does_not_read_the_history() -> None:
+    with caught() as statements:
+        assert list(prune(days=1)) == []
+    assert_goes_by("jobu_exec_finished_at", reads(statements))
+
+
+def test_a_prune_finds_old_history_by_the_index_of_finish_times() -> None:
+    with caught() as statements:
+        assert next(prune(500 / DAY, batch_size=100)) == 100
+    taking = [s for s in reads(statements) if "LIMIT 100" in s.sql]
+    assert_goes_by("jobu_exec_finished_at", taking)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"status": "SUCCESS"},
+        {"status": "PENDING"},
+        {"status": "RUNNING"},
+        {"status": "FAILED"},
+        {"handler": "fail"},
+        {"queue": "queue1"},
+        {"cron_id": "CRON"},
+        {"cron_id": "CRON", "status": "FAILED"},
+        {"from": "2026-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"},
+        {"to": "2100-01-01T00:00:00Z", "status": "TIMEOUT", "handler": "echo", "queue": "queue1"},
+    ],
+    ids=str,
+)
+def test_no_page_of_executions_over_http_scans_them(query: dict[str, Any]) -> None:
+    job = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
+    JobExecution.objects.create(handler_name="echo", job=job)
+    query = {name: job.pk if value == "CRON" else value for name, value in query.items()}
+    api = caller("read token")
+    newest = JobExecution.objects.order_by("-pk").values_list("pk", flat=True)[0]
+    for cursor in ({}, {"cursor": newest - PENDING_ROWS // 2}):
+        with caught() as statements:
+            assert api.get("jobs", **query, **cursor).status == 200
+        # The first and the last row of all are asked for without a condition.
+        for statement in (s for s in reads(statements) if " WHERE " in s.sql):
+            plan = plan_of(statement)
+            assert plan.indexes, f"{statement.sql}\n{plan.text}"
+            assert not plan.scans, f"{statement.sql}\n{plan.text}"
+
+
+def test_counting_what_finished_reads_only_that() -> None:
+    Tally.objects.create(pk=1, counted_until=DatabaseNow(-100))
+    with caught() as statements:
+        totals = count_finished()
+    assert 0 < totals["echo"]["SUCCESS"]["count"] < FINISHED_ROWS / 4
+    for statement in reads(statements):
+        plan = plan_of(statement)
+        assert plan.indexes == {"jobu_exec_finished_at"}, f"{statement.sql}\n{plan.text}"
+        assert not plan.scans, f"{statement.sql}\n{plan.text}"

@@ -1,0 +1,195 @@
+"""One execution at a time into the queue, as part of the caller's transaction."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import connection, transaction
+
+from jobu import BaseHandler, aenqueue, enqueue, handler
+from jobu.exceptions import HandlerNotFoundError, JobuError, NotJSONError
+from jobu.models import JobExecution, Status
+from tests.project.shop.jobs import Echo, async_echo
+from tests.queue.builders import column, database_now, finished, rolled_back, together
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.usefixtures("own_handlers")
+def test_what_is_not_given_comes_from_the_handler() -> None:
+    @handler("own", queue="mail", priority=7, max_retry=9, timeout_seconds=30)
+    def own() -> None: ...
+
+    execution = JobExecution.objects.get(pk=own.enqueue().pk)
+    assert (execution.handler_name, execution.queue, execution.priority) == ("own", "mail", 7)
+    assert (execution.max_retry, execution.timeout_seconds) == (9, 30)
+    assert execution.params == {}
+    assert (execution.status, execution.param_source) == (Status.PENDING, "api")
+    assert (execution.attempt, execution.retry_count, execution.errors) == (0, 0, [])
+    assert (execution.claimed_by, execution.started_at, execution.finished_at) == (None,) * 3
+    assert (execution.result, execution.dedupe_key, execution.job) == (None,) * 3
+
+
+@pytest.mark.usefixtures("own_handlers")
+def test_what_is_given_wins_over_the_handler() -> None:
+    @handler("own", queue="mail", priority=7, max_retry=9, timeout_seconds=30)
+    def own() -> None: ...
+
+    options: dict[str, Any] = {"queue": "web", "priority": -7, "max_retry": 0, "timeout_seconds": 1}
+    returned = enqueue("own", {"a": 1}, **options, available_at=NOON, dedupe_key="key")
+    stored = JobExecution.objects.get(pk=returned.pk)
+    for execution in (returned, stored):
+        assert {name: getattr(execution, name) for name in options} == options
+        assert (execution.params, execution.available_at) == ({"a": 1}, NOON)
+        assert execution.dedupe_key == "key"
+
+
+def test_an_execution_is_due_at_once_by_the_databases_clock() -> None:
+    before = database_now()
+    execution = enqueue("echo")
+    assert before <= execution.available_at <= database_now()
+    assert column(execution, "available_at") == execution.available_at
+
+
+def test_a_time_in_another_zone_means_the_same_moment() -> None:
+    there = NOON.astimezone(timezone(timedelta(hours=9)))
+    assert column(enqueue("echo", available_at=there), "available_at") == NOON
+
+
+def test_a_rollback_takes_the_execution_with_it() -> None:
+    with rolled_back():
+        enqueue("echo")
+        enqueue("echo", dedupe_key="key")
+    assert not JobExecution.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_sees_the_execution_before_its_callers_commit() -> None:
+    other = connection.copy()
+
+    def seen_elsewhere() -> int:
+        with other.cursor() as cursor:
+            cursor.execute(f"SELECT COUNT(*) FROM {JobExecution._meta.db_table}")
+            return int(cursor.fetchone()[0])
+
+    try:
+        with transaction.atomic():
+            enqueue("echo")
+            assert seen_elsewhere() == 0
+        assert seen_elsewhere() == 1
+    finally:
+        other.close()
+
+
+def test_a_known_dedupe_key_returns_the_execution_that_has_it() -> None:
+    first = enqueue("echo", {"n": 1}, dedupe_key="key")
+    second = enqueue("sleep", {"n": 2}, dedupe_key="key", priority=5)
+    assert second.pk == first.pk
+    assert (second.handler_name, second.params, second.priority) == ("echo", {"n": 1}, 0)
+    assert JobExecution.objects.count() == 1
+
+
+@pytest.mark.parametrize("status", [Status.SUCCESS, Status.FAILED, Status.CANCELLED])
+def test_a_dedupe_key_stays_taken_when_its_execution_is_finished(status: Status) -> None:
+    old = finished(status, dedupe_key="key")
+    assert enqueue("echo", dedupe_key="key").pk == old.pk
+    assert JobExecution.objects.get().status == status
+
+
+def test_dedupe_keys_that_look_alike_are_different() -> None:
+    keys = ["key", "Key", "key ", "kéy", "k" * 255, "😀" * 255]
+    assert len({enqueue("echo", dedupe_key=key).pk for key in keys}) == len(keys)
+
+
+def test_a_taken_dedupe_key_leaves_the_callers_transaction_usable() -> None:
+    enqueue("echo", dedupe_key="key")
+    with transaction.atomic():
+        enqueue("echo", dedupe_key="key")
+        enqueue("echo")
+    assert JobExecution.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_dedupe_key_enqueued_everywhere_at_once_makes_one_execution() -> None:
+    for number in range(10):
+
+        def enqueue_it(key: str = f"key:{number}") -> int:
+            return enqueue("echo", dedupe_key=key).pk
+
+        assert len(set(together(*[enqueue_it] * 4))) == 1
+    assert JobExecution.objects.count() == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dedupe_key_whose_owner_rolls_back_goes_to_the_one_that_waited() -> None:
+    is_taken, is_wanted = threading.Event(), threading.Event()
+
+    def take_and_roll_back() -> None:
+        with rolled_back():
+            enqueue("echo", {"by": "first"}, dedupe_key="key")
+            is_taken.set()
+            assert is_wanted.wait(30)
+
+    def want() -> None:
+        assert is_taken.wait(30)
+        is_wanted.set()
+        enqueue("echo", {"by": "second"}, dedupe_key="key")
+
+    together(take_and_roll_back, want)
+    assert JobExecution.objects.get().params == {"by": "second"}
+
+
+def test_the_signal_is_sent_for_what_is_new(enqueued: list[JobExecution]) -> None:
+    plain = enqueue("echo", {"n": 1})
+    keyed = enqueue("echo", dedupe_key="key")
+    enqueue("echo", dedupe_key="key")
+    assert [execution.pk for execution in enqueued] == [plain.pk, keyed.pk]
+    assert enqueued[0].params == {"n": 1}
+
+
+def test_an_unknown_handler_is_refused_with_a_hint() -> None:
+    with pytest.raises(HandlerNotFoundError, match=r"'ecko'.*Did you mean 'echo'\?"):
+        enqueue("ecko")
+    with pytest.raises(HandlerNotFoundError, match="INSTALLED_APPS"):
+        enqueue("zzzzzzzz")
+    assert not JobExecution.objects.exists()
+
+
+@pytest.mark.parametrize("name", [Echo, None, 3, ["echo"]])
+def test_a_name_that_is_no_text_is_refused_in_words(name: Any) -> None:
+    with pytest.raises(JobuError):
+        enqueue(name)
+    assert not JobExecution.objects.exists()
+
+
+def test_handlers_enqueue_themselves() -> None:
+    assert column(Echo.enqueue({"n": 1}, priority=3), "priority") == 3
+    assert column(async_echo.enqueue({"n": 2}), "params") == {"n": 2}
+
+
+def test_a_class_that_is_no_registered_handler_cannot_be_enqueued() -> None:
+    class Unregistered(BaseHandler): ...
+
+    class Subclass(Echo): ...
+
+    with pytest.raises(JobuError, match="Unregistered is not registered"):
+        Unregistered.enqueue()
+    with pytest.raises(JobuError, match="not registered"):
+        Subclass.enqueue()
+
+
+def test_the_async_twins_do_the_same() -> None:
+    first = async_to_sync(aenqueue)("echo", {"n": 1}, priority=3, dedupe_key="key")
+    again = async_to_sync(Echo.aenqueue)({"n": 2}, dedupe_key="key")
+    other = async_to_sync(async_echo.aenqueue)({"n": 3})
+    assert (first.pk, first.priority) == (again.pk, 3)
+    assert column(other, "params") == {"n": 3}
+    with pytest.raises(NotJSONError):
+        async_to_sync(aenqueue)("echo", {"x": {1}})
+    assert JobExecution.objects.count() == 2

@@ -1,0 +1,155 @@
+"""What may be enqueued with which options, and how what may not is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pydantic
+import pytest
+
+from jobu import HandlerParams, enqueue
+from jobu.exceptions import NotJSONError, OptionError
+from jobu.models import JobExecution
+from tests.queue.builders import column
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
+
+
+@dataclasses.dataclass
+class Address:
+    city: str
+
+
+@dataclasses.dataclass
+class Parcel:
+    to: Address
+    grams: int = 100
+
+
+class Letter(HandlerParams):
+    to: str
+
+
+class Order(pydantic.BaseModel):
+    number: int
+    placed: datetime
+    total: Decimal
+
+
+def circle() -> dict[str, Any]:
+    params: dict[str, Any] = {}
+    params["self"] = params
+    return params
+
+
+def nested(depth: int) -> dict[str, Any]:
+    return {"deeper": nested(depth - 1)} if depth else {}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        pytest.param({"x": float("nan")}, id="NaN"),
+        pytest.param({"x": [float("inf")]}, id="infinity"),
+        pytest.param({"x": {1, 2}}, id="a set"),
+        pytest.param({"x": b"bytes"}, id="bytes"),
+        pytest.param({"x": NOON}, id="a datetime"),
+        pytest.param({"x": Decimal(1)}, id="a Decimal"),
+        pytest.param({"x": object()}, id="an object"),
+        pytest.param({"x": "a\0b"}, id="NUL"),
+        pytest.param({"a\0b": 1}, id="NUL in a key"),
+        pytest.param(Parcel(to=Address("a\0b")), id="NUL in a dataclass"),
+        pytest.param({"x": ["\ud800"]}, id="a lone surrogate"),
+        pytest.param({"\udc00": 1}, id="a lone surrogate in a key"),
+        pytest.param({("a", "b"): 1}, id="a tuple as key"),
+        pytest.param({"x": 10**5000}, id="an int that Python does not print"),
+        pytest.param(circle(), id="a circle"),
+        pytest.param({"a", "b"}, id="only a set"),
+        pytest.param([("a", 1)], id="only pairs"),
+        pytest.param("a", id="only a text"),
+        pytest.param(1, id="only a number"),
+        pytest.param(Parcel, id="a dataclass itself"),
+        pytest.param(Order, id="a model itself"),
+    ],
+)
+def test_params_that_are_no_json_object_are_refused_in_words(params: Any) -> None:
+    with pytest.raises(NotJSONError, match="The params for 'echo'"):
+        enqueue("echo", params)
+    assert not JobExecution.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"text": "ü 😀 \\u0000 \\ud800 \\ ' \" % %s %% \n\t\x7f\u2028", "": None},
+        {"numbers": [0, -1, 2**63, 10**400, 0.1, 1e-300, 1.5e15], "flags": [True, False]},
+        {"a": {"b": [{"c": []}, {}]}, "Ключ 'k' \"q\" %(name)s": "{}"},
+    ],
+)
+def test_params_come_back_as_they_went_in(params: dict[str, Any]) -> None:
+    execution = enqueue("echo", params)
+    assert execution.params == params
+    assert column(execution, "params") == params
+
+
+@pytest.mark.parametrize("depth", [30, 40, 500])
+def test_deep_params_are_stored_or_refused_in_words(depth: int) -> None:
+    try:
+        execution = enqueue("echo", nested(depth))
+    except NotJSONError:
+        assert not JobExecution.objects.exists()
+    else:
+        assert column(execution, "params") == nested(depth)
+
+
+@pytest.mark.parametrize(
+    ("params", "stored"),
+    [
+        (Parcel(Address("Bonn")), {"to": {"city": "Bonn"}, "grams": 100}),
+        (Letter(to="Bonn"), {"to": "Bonn"}),
+        (
+            Order(number=7, placed=NOON, total=Decimal("9.90")),
+            {"number": 7, "placed": "2030-06-01T12:00:00Z", "total": "9.90"},
+        ),
+        (
+            {"parcels": [Parcel(Address("Bonn"))]},
+            {"parcels": [{"to": {"city": "Bonn"}, "grams": 100}]},
+        ),
+    ],
+)
+def test_typed_params_are_stored_as_their_fields(params: Any, stored: dict[str, Any]) -> None:
+    assert column(enqueue("echo", params), "params") == stored
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("queue", value) for value in ("", "q" * 101, "a\0b", "a\nb", "\ud800", 5)),
+        *(("priority", value) for value in (32_768, -32_768, 1.0, True, "1")),
+        *(("max_retry", value) for value in (-1, 2**31, 1.0, True, "1")),
+        *(("timeout_seconds", value) for value in (0, -1, 2**31, 1.5, True, "1")),
+        *(("available_at", value) for value in (NOON.replace(tzinfo=None), NOON.date(), "now", 1)),
+        *(("dedupe_key", value) for value in ("", "k" * 256, "a\0b", "\ud800", 5, b"key")),
+    ],
+)
+def test_an_option_that_cannot_work_is_refused_by_its_name(option: str, value: Any) -> None:
+    with pytest.raises(OptionError, match=option):
+        enqueue("echo", **{option: value})
+    assert not JobExecution.objects.exists()
+
+
+def test_an_option_at_its_limit_is_accepted() -> None:
+    limits: dict[str, Any] = {
+        "priority": 32_767,
+        "max_retry": 2**31 - 1,
+        "timeout_seconds": 2**31 - 1,
+    }
+    execution = enqueue("echo", queue="ü" * 100, **limits)
+    execution.refresh_from_db()
+    assert execution.queue == "ü" * 100
+    assert {name: getattr(execution, name) for name in limits} == limits

@@ -1,0 +1,345 @@
+"""Messages become executions or dead letters, each once, whatever is in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import DataError, connection
+from django.test import override_settings
+
+from jobu import enqueue, signals
+from jobu.adapters.base import QueueMessage
+from jobu.dialects import dialect_of
+from jobu.handlers.registry import Registry
+from jobu.models import CronJob, DeadLetter, JobExecution
+from jobu.queue import event_rows, events
+from jobu.queue.events import store
+
+pytestmark = pytest.mark.django_db
+
+
+def message(number: int = 0, body: bytes | None = None, **members: Any) -> QueueMessage:
+    if body is None:
+        body = json.dumps({"handler_name": "echo", **members}).encode()
+    return QueueMessage(id=f"events:0:{number}", body=body)
+
+
+def cron(name: str = "cron", **fields: Any) -> CronJob:
+    return CronJob.objects.create(
+        **{
+            "name": name,
+            "cron_expression": "0 0 * * *",
+            "handler_name": "echo",
+            "handler_params": {"a": "cron", "b": "cron"},
+            "max_retry": 7,
+            "timeout_seconds": 77,
+            "queue": "crons",
+            "priority": 5,
+            **fields,
+        }
+    )
+
+
+def store_one(**members: Any) -> JobExecution:
+    assert store([message(**members)], "kafka") == []
+    return JobExecution.objects.get()
+
+
+def reason_of(body: QueueMessage) -> str:
+    [refusal] = store([body], "kafka")
+    letter = DeadLetter.objects.get(source_id=body.id)
+    assert refusal.reason == letter.reason
+    assert not JobExecution.objects.exists()
+    return str(letter.reason)
+
+
+def test_a_message_becomes_a_pending_execution_with_the_handlers_options() -> None:
+    before = enqueue("echo")
+    assert store([message(params={"ä": [1, "x"]})], "kafka") == []
+    execution = JobExecution.objects.exclude(pk=before.pk).get()
+    assert execution.params == {"ä": [1, "x"]}
+    assert (execution.status, execution.param_source) == ("PENDING", "event")
+    assert (execution.job, execution.extra) == (None, None)
+    assert execution.dedupe_key == "kafka:events:0:0"
+    alike = ("queue", "priority", "max_retry", "timeout_seconds", "attempt", "errors", "result")
+    for name in alike:
+        assert getattr(execution, name) == getattr(before, name)
+    assert execution.available_at >= before.available_at
+    assert JobExecution.objects.claimable().count() == 2
+
+
+def test_what_the_message_says_wins_over_the_handlers_options() -> None:
+    execution = store_one(
+        queue="mail",
+        priority=-3,
+        available_at="2030-01-31T10:00:00.25+01:00",
+        dedupe_key="welcome:42",
+        trace={"id": "ä"},
+    )
+    assert (execution.queue, execution.priority) == ("mail", -3)
+    assert execution.available_at == datetime(2030, 1, 31, 9, 0, 0, 250_000, tzinfo=UTC)
+    assert (execution.dedupe_key, execution.extra) == ("welcome:42", {"trace": {"id": "ä"}})
+    assert not JobExecution.objects.claimable().exists()
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_a_crons_params_are_the_base_and_its_options_apply(by_id: bool) -> None:
+    job = cron()
+    members = {"job_id": job.pk} if by_id else {}
+    execution = store_one(params={"b": "event", "c": "event"}, **members)
+    assert execution.params == {"a": "cron", "b": "event", "c": "event"}
+    assert (execution.job, execution.param_source) == (job, "event")
+    assert (execution.max_retry, execution.timeout_seconds) == (7, 77)
+    assert (execution.queue, execution.priority) == ("crons", 5)
+    assert execution.scheduled_time is None
+
+
+def test_what_the_message_says_wins_over_its_cron() -> None:
+    cron()
+    execution = store_one(queue="mail", priority=1)
+    assert (execution.queue, execution.priority, execution.max_retry) == ("mail", 1, 7)
+
+
+def test_a_cron_is_found_by_its_handler_only_if_it_is_the_only_enabled_one() -> None:
+    cron("one")
+    cron("two")
+    assert store_one().job is None
+    CronJob.objects.filter(name="two").update(is_enabled=False)
+    store([message(1)], "kafka")
+    assert JobExecution.objects.get(dedupe_key="kafka:events:0:1").job is not None
+
+
+def test_two_events_of_one_cron_are_two_executions() -> None:
+    job = cron()
+    store([message(1), message(2)], "kafka")
+    assert job.executions.count() == 2
+
+
+def test_messages_become_executions_in_their_order() -> None:
+    store([message(n, params={"n": n}) for n in range(50)], "kafka")
+    found = JobExecution.objects.order_by("id").values_list("params", flat=True)
+    assert [params["n"] for params in found] == list(range(50))
+
+
+def test_a_redelivered_message_creates_nothing() -> None:
+    batch = [message(n) for n in range(5)] + [message(9, b"not json")]
+    assert len(store(batch, "kafka")) == 1
+    assert store(batch, "kafka") == []
+    assert store([*batch, message(6)], "kafka") == []
+    assert JobExecution.objects.count() == 6
+    assert DeadLetter.objects.count() == 1
+
+
+def test_the_same_id_from_another_adapter_is_another_message() -> None:
+    for adapter in ("kafka", "redis"):
+        store([message(0), message(1, b"not json")], adapter)
+    assert JobExecution.objects.count() == 2
+    assert DeadLetter.objects.count() == 2
+
+
+def test_a_message_with_a_dedupe_key_that_is_taken_creates_nothing() -> None:
+    taken = enqueue("echo", dedupe_key="k")
+    assert store([message(1, dedupe_key="k"), message(2)], "kafka") == []
+    assert JobExecution.objects.exclude(pk=taken.pk).get().dedupe_key == "kafka:events:0:2"
+    store([message(3, dedupe_key="new"), message(4, dedupe_key="new")], "kafka")
+    assert JobExecution.objects.filter(dedupe_key="new").count() == 1
+
+
+@pytest.mark.parametrize("members", [{}, {"dedupe_key": "own"}])
+def test_a_message_that_is_an_execution_never_becomes_a_dead_letter_too(
+    members: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store([message(**members)], "kafka")
+    monkeypatch.setattr(event_rows, "handlers", Registry())
+    assert store([message(**members)], "kafka") == []
+    assert not DeadLetter.objects.exists()
+
+
+def test_a_message_that_is_a_dead_letter_never_becomes_an_execution_by_redelivery() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(event_rows, "handlers", Registry())
+        store([message()], "kafka")
+    assert store([message()], "kafka") == []
+    assert not JobExecution.objects.exists()
+
+
+def test_ids_longer_than_a_column_are_still_told_apart() -> None:
+    long = "x" * 300
+    batch = [
+        QueueMessage(id=long + end, body=body)
+        for end in ("a", "b")
+        for body in (b'{"handler": "echo"}',)
+    ]
+    store(batch, "kafka")
+    store(batch, "kafka")
+    assert JobExecution.objects.count() == 2
+    broken = [QueueMessage(id=long + end, body=b"") for end in ("c", "d")]
+    store(broken, "kafka")
+    store(broken, "kafka")
+    assert DeadLetter.objects.count() == 2
+
+
+def test_ids_that_no_column_could_hold_are_escaped() -> None:
+    odd = [
+        QueueMessage(id=f"\0\ud800{n}", body=body)
+        for n, body in enumerate((b"", b'{"handler": "echo"}'))
+    ]
+    store(odd, "kafka")
+    store(odd, "kafka")
+    assert DeadLetter.objects.get().source_id == "\\x00\\ud8000"
+    assert JobExecution.objects.get().dedupe_key == "kafka:\\x00\\ud8001"
+
+
+def test_a_batch_may_be_larger_than_a_statement_takes_parameters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(events, "_CHUNK_VALUES", 3)
+    batch = [message(number, b"x" if number % 2 else None) for number in range(20)]
+    assert len(store(batch, "kafka")) == 10
+    monkeypatch.setattr(event_rows, "handlers", Registry())
+    assert store(batch, "kafka") == []
+    assert JobExecution.objects.count() == 10
+    assert DeadLetter.objects.count() == 10
+
+
+def test_a_dead_letter_keeps_the_message_as_it_came() -> None:
+    body = bytes(range(256)) * 3
+    headers = (("a", b"1"), ("a", b"\xff\x00"), ("ä\0", b""))
+    odd = QueueMessage(id="events:0:1", body=body, key=b"\x00\xff", headers=headers)
+    store([odd], "kafka")
+    letter = DeadLetter.objects.get()
+    assert (letter.adapter, letter.source_id) == ("kafka", "events:0:1")
+    assert (letter.body, letter.key) == (body, b"\x00\xff")
+    assert letter.headers == [["a", "1"], ["a", "\\xff\\x00"], ["ä\\x00", ""]]
+    assert letter.received_at is not None
+    assert letter.is_open
+    assert letter.execution is None
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        ({"handler_name": "ecko"}, "Did you mean 'echo'?"),
+        ({"handler_name": "x" * 5000}, "No handler is named"),
+        ({"handler_name": "\0\ud800"}, "No handler is named"),
+        ({"job_id": 404}, "No cron job has the id 404."),
+        ({"job_id": 2**63 - 1}, "No cron job has the id"),
+        ({"params": {"a": "\0"}}, "NUL character"),
+        ({"params": {"a": "\ud800"}}, "lone surrogate"),
+        ({"trace": "\0"}, "NUL character"),
+        ({"priority": 10**6}, "priority"),
+    ],
+)
+def test_what_cannot_become_an_execution_is_a_dead_letter_with_the_reason(
+    members: dict[str, Any], reason: str
+) -> None:
+    assert reason in reason_of(message(**members))
+
+
+def test_nesting_and_numbers_beyond_what_databases_hold_are_dead_letters() -> None:
+    deep: Any = 1
+    for _ in range(31):
+        deep = [deep]
+    assert "nested deeper than 30" in reason_of(message(params={"a": deep}))
+    huge = b'{"handler": "echo", "params": {"a": 1e999}}'
+    assert "Out of range float" in reason_of(message(2, huge))
+
+
+def test_a_job_id_of_another_handler_is_a_dead_letter() -> None:
+    job = cron(handler_name="sleep")
+    assert "runs 'sleep', not" in reason_of(message(job_id=job.pk))
+
+
+def test_a_cron_whose_params_somebody_broke_makes_a_dead_letter() -> None:
+    job = cron(handler_params=[1])
+    assert "are not a JSON object" in reason_of(message(job_id=job.pk))
+
+
+def test_an_error_nobody_thought_of_makes_a_dead_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_body: bytes, _limit: int) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(events, "read_event", fail)
+    assert reason_of(message()) == "ZeroDivisionError: oh"
+
+
+def test_a_body_of_five_megabytes_is_kept_whole() -> None:
+    body = b"\0'\\\xff" * 1_310_720
+    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=10):
+        store([message(n, body) for n in range(3)], "kafka")
+    assert {bytes(letter.body) == body for letter in DeadLetter.objects.all()} == {True}
+    assert [letter.size for letter in DeadLetter.objects.listed()] == [len(body)] * 3
+
+
+def test_of_a_body_that_the_database_cannot_hold_the_beginning_is_kept() -> None:
+    body = b"x" * 9_000_000
+    most = dialect_of(connection).most_bytes(connection)
+    store([message(0, body)], "kafka")
+    letter = DeadLetter.objects.get()
+    if most is None or most >= len(body):
+        assert letter.body == body
+    else:
+        assert letter.body == body[:most]
+        assert f"Only its first {most:,} bytes are kept" in letter.reason
+
+
+def test_messages_that_are_large_together_are_stored() -> None:
+    text = 'ä"' * 100_000
+    store([message(n, params={"text": text}) for n in range(8)], "kafka")
+    assert [e.params["text"] == text for e in JobExecution.objects.all()] == [True] * 8
+
+
+@pytest.fixture
+def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Let the database refuse rows that have a certain handler, as an odd one day it may."""
+
+    def start(handler_name: str) -> None:
+        insert = events.insert_new
+
+        def insert_new(fields: Any, rows: Any) -> None:
+            insert(fields, rows)
+            if any(row["handler_name"] == handler_name for row in rows):
+                raise DataError("no such thing")
+
+        monkeypatch.setattr(events, "insert_new", insert_new)
+
+    return start
+
+
+def test_only_the_message_that_the_database_refuses_becomes_a_dead_letter(
+    refuse: Callable[[str], None],
+) -> None:
+    refuse("sleep")
+    batch = [message(1), message(2, handler_name="sleep"), message(3), message(4, b"x")]
+    assert [refusal.message.id for refusal in store(batch, "kafka")] == ["events:0:2", "events:0:4"]
+    assert JobExecution.objects.count() == 2
+    refused = DeadLetter.objects.get(source_id="events:0:2")
+    assert refused.reason == "The database refuses: no such thing"
+    assert store(batch, "kafka") == []
+
+
+def test_receivers_hear_of_each_execution(enqueued: list[JobExecution]) -> None:
+    batch = [message(n, params={"n": n}, available_at="2030-01-31T09:00Z") for n in range(3)]
+    store(batch, "kafka")
+    store(batch, "kafka")
+    assert [execution.params["n"] for execution in enqueued] == [0, 1, 2]
+    assert enqueued[0].available_at == datetime(2030, 1, 31, 9, tzinfo=UTC)
+    assert JobExecution.objects.count() == 3
+
+
+def test_a_receiver_that_fails_makes_a_dead_letter_of_its_message_alone() -> None:
+    def fail(execution: JobExecution, **_: Any) -> None:
+        if execution.params.get("bad"):
+            raise ValueError("not this one")
+
+    signals.execution_enqueued.connect(fail)
+    try:
+        store([message(1), message(2, params={"bad": True}), message(3)], "kafka")
+    finally:
+        signals.execution_enqueued.disconnect(fail)
+    assert JobExecution.objects.count() == 2
+    assert "not this one" in DeadLetter.objects.get().reason

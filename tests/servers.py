@@ -1,0 +1,213 @@
+"""Private database servers that a test may stop and start as it likes."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+NAME = "jobu_test_private"
+
+
+def missing(what: str) -> NoReturn:
+    """Skip the test on a newcomer's machine; fail where every service is required."""
+    if "JOBU_TEST_REQUIRE" in os.environ:
+        pytest.fail(f"{what} is not here, but JOBU_TEST_REQUIRE is set")
+    pytest.skip(f"{what} is not here")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class PrivateServer:
+    """A database server of our own, in a temporary folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What points the test project at this server."""
+        raise NotImplementedError
+
+    def create(self) -> None:
+        """Make the server's files, start it and make the test project's database."""
+        raise NotImplementedError
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def start(self) -> None:
+        with (self.folder / "server.log").open("a") as log:
+            self._process = subprocess.Popen(
+                self.command(), stdout=log, stderr=log, user=_server_user(), cwd=self.folder
+            )
+        end = time.monotonic() + 60
+        while not self._answers():
+            assert time.monotonic() < end, (self.folder / "server.log").read_text()
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """Stop it the hard way, as a machine that loses power would."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.stop()
+
+    def _answers(self) -> bool:
+        try:
+            self._execute("SELECT 1")
+        except Exception:
+            return False
+        return True
+
+    def _execute(self, sql: str) -> None:
+        raise NotImplementedError
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            command, capture_output=True, user=_server_user(), cwd=self.folder, check=False
+        )
+
+
+class PrivatePostgreSQL(PrivateServer):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._bin = _find_folder_of(
+            "initdb", sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+        )
+
+    def create(self) -> None:
+        _check(self.run(str(self._bin / "initdb"), "-D", "data", "-U", "postgres", "-A", "trust"))
+        self.start()
+        self._execute(f"CREATE DATABASE {NAME}")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"JOBU_TEST_POSTGRES_HOST": "127.0.0.1", "JOBU_TEST_POSTGRES_PORT": str(self.port)}
+
+    def command(self) -> list[str]:
+        options = [
+            "-c",
+            "listen_addresses=127.0.0.1",
+            "-c",
+            f"unix_socket_directories={self.folder}",
+        ]
+        return [str(self._bin / "postgres"), "-D", "data", "-p", str(self.port), *options]
+
+    def stop(self) -> None:
+        # An immediate shutdown: the postmaster takes its backends with it, nobody is asked.
+        _check(self.run(str(self._bin / "pg_ctl"), "-D", "data", "-m", "immediate", "stop"))
+        assert self._process is not None
+        self._process.wait()
+
+    def _execute(self, sql: str) -> None:
+        import psycopg
+
+        address = f"host=127.0.0.1 port={self.port} user=postgres dbname=postgres"
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(sql)
+
+
+class PrivateMariaDB(PrivateServer):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        for program in ("mariadb-install-db", "mariadbd"):
+            if shutil.which(program) is None:
+                missing(program)
+
+    def create(self) -> None:
+        _check(
+            self.run(
+                "mariadb-install-db",
+                "--no-defaults",
+                f"--datadir={self.folder}/data",
+                "--auth-root-authentication-method=normal",
+            )
+        )
+        self.start()
+        self._execute(f"CREATE DATABASE {NAME} CHARACTER SET utf8mb4")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"JOBU_TEST_MYSQL_HOST": "127.0.0.1", "JOBU_TEST_MYSQL_PORT": str(self.port)}
+
+    def command(self) -> list[str]:
+        return [
+            "mariadbd",
+            "--no-defaults",
+            f"--datadir={self.folder}/data",
+            f"--port={self.port}",
+            "--bind-address=127.0.0.1",
+            f"--socket={self.folder}/server.sock",
+            f"--pid-file={self.folder}/server.pid",
+        ]
+
+    def _execute(self, sql: str) -> None:
+        import MySQLdb
+
+        connection = MySQLdb.connect(host="127.0.0.1", port=self.port, user="root")
+        try:
+            connection.cursor().execute(sql)
+        finally:
+            connection.close()
+
+
+@contextmanager
+def private_server(vendor: str) -> Iterator[PrivateServer]:
+    """Run a server of our own; its folder is not pytest's, which is closed to the server's user."""
+    with tempfile.TemporaryDirectory(prefix="jobu-test-") as folder:
+        owner = _server_user()
+        if owner is not None:
+            shutil.chown(folder, owner)
+        server = {"postgres": PrivatePostgreSQL, "mysql": PrivateMariaDB}[vendor](Path(folder))
+        try:
+            server.create()
+            yield server
+        finally:
+            server.close()
+
+
+def _server_user() -> str | None:
+    """Neither server likes to run as root."""
+    if os.getuid() != 0:
+        return None
+    for name in ("postgres", "mysql", "nobody"):
+        try:
+            return pwd.getpwnam(name).pw_name
+        except KeyError:
+            continue
+    return None
+
+
+def _find_folder_of(program: str, folders: Sequence[Path]) -> Path:
+    on_path = shutil.which(program)
+    if on_path:
+        return Path(on_path).parent
+    for folder in folders:
+        if (folder / program).exists():
+            return folder
+    missing(program)
+
+
+def _check(done: subprocess.CompletedProcess[bytes]) -> None:
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()

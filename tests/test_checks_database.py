@@ -1,0 +1,165 @@
+"""The system check of the database: the server's age, and cron jobs that cannot run."""
+
+from __future__ import annotations
+
+import sqlite3
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.checks import Tags, run_checks
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+from django.db import OperationalError, connections
+from django.test import override_settings
+
+from jobu.checks import check_database
+from jobu.dialects import dialect_for
+from jobu.dialects.mysql import MySQLDialect
+from jobu.dialects.sqlite import SQLiteDialect
+from jobu.models import CronJob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def database_findings() -> list[tuple[str, str, str]]:
+    messages = check_database(databases=["default"])
+    return [(str(m.id), m.msg, str(m.hint)) for m in messages]
+
+
+@pytest.mark.django_db
+def test_a_database_that_serves_passes() -> None:
+    assert database_findings() == []
+
+
+@pytest.mark.django_db
+def test_e006_a_server_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialect = dialect_for("default")
+    monkeypatch.setattr(dialect, "missing_requirement", lambda _connection: "Too old; 9 is not")
+    assert database_findings() == [
+        ("jobu.E006", "Too old; 9 is not.", "Upgrade the database server.")
+    ]
+
+
+def test_sqlite_before_3_35_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    assert SQLiteDialect().missing_requirement(connections["default"]) == (
+        "SQLite 3.34.1 lacks UPDATE … FROM; SQLite 3.35 has it"
+    )
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 35, 0))
+    assert SQLiteDialect().missing_requirement(connections["default"]) is None
+
+
+@pytest.mark.parametrize(
+    ("is_mariadb", "version", "expected"),
+    [
+        (
+            True,
+            (10, 5, 27),
+            "MariaDB 10.5.27 lacks SKIP LOCKED or JSON_TABLE; MariaDB 10.6 has both",
+        ),
+        (True, (10, 6, 0), None),
+        (False, (8, 0, 3), "MySQL 8.0.3 lacks SKIP LOCKED or JSON_TABLE; MySQL 8.0.4 has both"),
+        (False, (8, 0, 4), None),
+    ],
+)
+def test_mysql_and_mariadb_have_their_own_oldest_versions(
+    is_mariadb: bool, version: tuple[int, ...], expected: str | None
+) -> None:
+    server: Any = SimpleNamespace(mysql_is_mariadb=is_mariadb, mysql_version=version)
+    assert MySQLDialect().missing_requirement(server) == expected
+
+
+def cron_job(**fields: Any) -> CronJob:
+    fields = {"cron_expression": "0 0 * * *", "handler_name": "echo", **fields}
+    return CronJob.objects.create(**fields)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        (
+            {"cron_expression": "61 * * * *"},
+            "'61 * * * *' is not a cron expression: its minute field '61' is not valid; "
+            "use 0-59, such as '30', '0,45' or '*/15'",
+        ),
+        (
+            {"timezone": "Europe/Atlantis"},
+            "'Europe/Atlantis' is not a time zone; use a name such as 'Europe/Berlin' or 'UTC'",
+        ),
+        ({"handler_name": "vanished"}, "no installed app has a handler 'vanished'"),
+    ],
+)
+def test_w003_a_cron_job_that_cannot_run(fields: dict[str, Any], problem: str) -> None:
+    cron_job(name="good")
+    cron_job(name="bad", **fields)
+    cron_job(name="off", is_enabled=False, **fields)
+    assert database_findings() == [
+        (
+            "jobu.W003",
+            f"The cron job 'bad' cannot run: {problem}.",
+            "Correct or disable it in the admin.",
+        )
+    ]
+
+
+@pytest.mark.django_db
+def test_w003_names_every_problem_of_a_cron_job() -> None:
+    cron_job(name="bad", cron_expression="often", timezone="here", handler_name="vanished")
+    assert [identifier for identifier, _, _ in database_findings()] == ["jobu.W003"] * 3
+
+
+@pytest.mark.django_db
+def test_the_database_is_left_alone_unless_it_is_asked_for() -> None:
+    cron_job(name="bad", handler_name="vanished")
+    assert check_database() == []
+    assert check_database(databases=[]) == []
+    assert check_database(databases=["other"]) == []
+
+
+@pytest.mark.django_db(databases=["default", "other"])
+def test_a_database_without_jobu_s_tables_passes() -> None:
+    with override_settings(JOBU_DATABASE="other"):
+        assert check_database(databases=["other"]) == []
+
+
+@pytest.fixture
+def unreachable_database(django_db_blocker: Any, tmp_path: Any) -> Iterator[str]:
+    """An alias like `default`, but nobody is there."""
+    reachable = connections.settings["default"]
+    missing = tmp_path / "no such folder" / "file"
+    name = missing if connections["default"].vendor == "sqlite" else reachable["NAME"]
+    connections.settings["gone"] = {**reachable, "NAME": name, "HOST": "127.0.0.1", "PORT": "1"}
+    try:
+        with django_db_blocker.unblock():
+            yield "gone"
+    finally:
+        del connections["gone"]
+        del connections.settings["gone"]
+
+
+def test_an_unreachable_database_is_somebody_else_s_to_report(unreachable_database: str) -> None:
+    with pytest.raises(OperationalError):
+        connections[unreachable_database].ensure_connection()
+    with override_settings(JOBU_DATABASE=unreachable_database):
+        assert check_database(databases=[unreachable_database]) == []
+
+
+def test_a_database_that_is_not_there_does_not_break_its_check() -> None:
+    with override_settings(JOBU_DATABASE="nowhere"):
+        assert check_database(databases=["nowhere"]) == []
+
+
+@pytest.mark.django_db
+def test_django_runs_the_checks() -> None:
+    cron_job(name="bad", handler_name="vanished")
+    with override_settings(JOBU_XYZZY=5, USE_TZ=False):
+        found = {str(message.id) for message in run_checks(databases=["default"])}
+        assert {"jobu.E003", "jobu.W001", "jobu.W003"} <= found
+        tagged = {str(m.id) for m in run_checks(tags=[Tags.database], databases=["default"])}
+        assert "jobu.W003" in tagged
+        with pytest.raises(SystemCheckError, match=r"jobu\.E003"):
+            call_command("check")

@@ -1,0 +1,66 @@
+"""What `import jobu` offers, and when."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jobu
+
+ROOT = Path(jobu.__file__).parents[1]
+
+
+def run_python(code: str) -> str:
+    """Run code in a fresh interpreter that knows nothing of Django's settings."""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+@pytest.mark.parametrize("name", jobu.__all__)
+def test_every_public_name_can_be_imported(name: str) -> None:
+    value = getattr(jobu, name)
+    assert value.__name__ == name
+    assert value.__module__.startswith("jobu.")
+
+
+def test_the_public_names_are_those_that_dir_shows() -> None:
+    assert dir(jobu) == sorted(jobu.__all__)
+    assert len(set(jobu.__all__)) == len(jobu.__all__)
+
+
+def test_every_name_that_can_be_imported_lazily_is_public() -> None:
+    assert set(jobu._HOMES) == set(jobu.__all__)
+
+
+def test_a_name_that_jobu_lacks_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'jobu' has no attribute 'no_such_thing'"):
+        _ = jobu.no_such_thing
+    with pytest.raises(ImportError):
+        exec("from jobu import no_such_thing")
+
+
+def test_jobu_can_be_imported_before_django_is_configured() -> None:
+    code = "import jobu, sys; print('django' in sys.modules, sorted(jobu.__all__) == dir(jobu))"
+    assert run_python(code) == "False True"
+
+
+def test_handlers_can_be_written_before_django_is_configured() -> None:
+    code = (
+        "from jobu import BaseHandler, HandlerParams, HandlerResult, current_job, handler\n"
+        "@handler('add')\n"
+        "def add(left: int, right: int) -> int:\n"
+        "    return left + right\n"
+        "from django.conf import settings\n"
+        "print(add(1, 2), settings.configured)"
+    )
+    assert run_python(code) == "3 False"

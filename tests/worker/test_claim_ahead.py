@@ -1,0 +1,64 @@
+"""How much a worker claims ahead of its slots: batches of short jobs, nothing behind long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connection
+
+from jobu import Worker, enqueue_many
+from jobu.models import JobExecution, Status
+from tests.project.shop.jobs import GATE
+from tests.queue.plans import caught
+from tests.workers import wait_until
+
+StartWorker = Callable[..., Worker]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_thousand_short_jobs_take_few_statements() -> None:
+    enqueue_many("echo", ({} for _ in range(1000)))
+    worker = Worker()
+    try:
+        with caught() as statements:
+            while JobExecution.objects.filter(status=Status.SUCCESS).count() < 1000:
+                worker._wake.clear()
+                delay = worker.poll()
+                # Not its linger, which on a busy machine comes before a batch is full.
+                worker._wake.wait(60 if worker._pool.has_waiting() else delay)
+    finally:
+        worker._pool.close()
+    polls = [s for s in statements if "COUNT(" not in s.sql]
+    # A full batch is one statement to settle a hundred and two to claim a hundred.
+    assert len(polls) <= 75, f"{len(polls)} statements on {connection.vendor}"
+
+
+def test_no_short_job_waits_behind_long_ones_while_another_worker_is_idle(
+    start_worker: StartWorker, closed_gate: None
+) -> None:
+    # Short jobs let the first worker claim ahead; then long ones take all of its slots.
+    enqueue_many("echo", ({} for _ in range(200)))
+    enqueue_many("wait_at_gate", ({} for _ in range(5)))
+    enqueue_many("echo", ({} for _ in range(300)))
+    first = start_worker(pool_size=5)
+    wait_until(lambda: gated(first) == 5, "five long jobs in five slots")
+    second = start_worker(pool_size=5)
+    short = JobExecution.objects.filter(handler_name="echo")
+    wait_until(
+        lambda: not short.exclude(status=Status.SUCCESS).exists(),
+        "the short jobs",
+        lambda: str(list(short.values_list("status", "claimed_by").distinct())),
+    )
+    assert (gated(first), gated(second)) == (5, 0)
+
+
+def gated(worker: Worker) -> int:
+    return sum(job.handler_name == "wait_at_gate" for job in worker.running_jobs)
+
+
+@pytest.fixture
+def closed_gate() -> Iterator[None]:
+    GATE.clear()
+    yield
+    GATE.set()

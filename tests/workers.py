@@ -1,0 +1,91 @@
+"""Start `manage.py runworker` as real processes and watch what they do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+MANAGE = Path(__file__).parent / "project" / "manage.py"
+
+
+class WorkerProcess:
+    """One started command, its log in a file."""
+
+    def __init__(self, arguments: tuple[str, ...], log: Path, environment: dict[str, str]) -> None:
+        self._log = log
+        with log.open("w") as stream:
+            self.popen = subprocess.Popen(
+                [sys.executable, str(MANAGE), *arguments],
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "JOBU_TEST_PROCESS": "1", **environment},
+                start_new_session=True,
+            )
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def send(self, number: signal.Signals) -> None:
+        self.popen.send_signal(number)
+
+    def send_to_group(self, number: signal.Signals) -> None:
+        """Send the signal to the process and its children, as a terminal does."""
+        os.killpg(self.popen.pid, number)
+
+    def kill(self) -> None:
+        self.popen.kill()
+        self.popen.wait()
+
+    def wait(self, timeout: float = 30) -> int:
+        return self.popen.wait(timeout)
+
+    def wait_for_log(self, text: str) -> None:
+        wait_until(lambda: text in self.log, f"{text!r} in the worker's log", lambda: self.log)
+
+
+class WorkerProcesses:
+    """The worker processes of one test."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+        self._all: list[WorkerProcess] = []
+
+    def start(self, *options: str, **environment: str) -> WorkerProcess:
+        """Start `runworker` with these options; environment variables win over the settings."""
+        return self.start_command("runworker", *options, **environment)
+
+    def start_command(self, *arguments: str, **environment: str) -> WorkerProcess:
+        log = self._folder / f"worker{len(self._all)}.log"
+        worker = WorkerProcess(arguments, log, environment)
+        self._all.append(worker)
+        return worker
+
+    def kill_all(self) -> None:
+        for worker in self._all:
+            with suppress(ProcessLookupError):
+                worker.send_to_group(signal.SIGKILL)
+            worker.wait()
+
+    def logs(self) -> str:
+        return "\n".join(worker.log for worker in self._all)
+
+
+def wait_until(
+    condition: Callable[[], bool],
+    what: str,
+    details: Callable[[], str] = str,
+    timeout: float = 60,
+) -> None:
+    """Wait for something another process does; fail loudly if it does not."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"Waited {timeout} s in vain for {what}.\n{details()}")
+        time.sleep(0.02)
