@@ -3,25 +3,30 @@
 SQLite is always here. PostgreSQL and MariaDB are used where they answer (JOBU_TEST_*_HOST
 and the like say where), Chromium where it is installed; each gets one line that tells whether it
 was used. With JOBU_TEST_REQUIRE=postgres,mysql a missing one is a failure instead of a skip; with
-JOBU_TEST_SERVICES=sqlite,postgres the other databases are left alone. Kafka is librdkafka's mock
+JOBU_TEST_SERVICES=sqlite,postgres the other databases are left alone; with JOBU_TEST_RETRY=1 what
+failed runs once more, by itself, and the end names it. Kafka is librdkafka's mock
 cluster, or the real one that JOBU_TEST_KAFKA_BOOTSTRAP_SERVERS (and JOBU_TEST_KAFKA_OPTIONS) name.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests import kafka
 
+TESTS_FAILED = 1
 NOTHING_TO_DO = 5
-"""pytest's exit code when it was left with no test."""
+"""Two of pytest's exit codes; with the second one it was left with no test."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,16 @@ class Service:
     name: str
     title: str
     problem: Callable[[], str | None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of the tests on one database; `unsteady` are those that passed by themselves."""
+
+    title: str
+    passed: bool
+    failed: list[str]
+    unsteady: list[str]
 
 
 def postgres_problem() -> str | None:
@@ -94,11 +109,13 @@ def main(arguments: list[str]) -> int:
     ):
         print(f"Required, but missing: {', '.join(missing)}")
         return 1
-    failed = [
-        service.title
-        for service in SERVICES
-        if problems[service.name] is None and not _passes_on(service, arguments)
-    ]
+    runs = [_run_on(each, arguments) for each in SERVICES if problems[each.name] is None]
+    for run in runs:
+        for test in run.unsteady:
+            print(f"FAILED at first, passed by itself, on {run.title}: {test}")
+        for test in run.failed:
+            print(f"FAILED on {run.title}: {test}")
+    failed = [run.title for run in runs if not run.passed]
     print(f"FAILED on {', '.join(failed)}" if failed else "All tests passed.")
     return 1 if failed else 0
 
@@ -107,17 +124,34 @@ def _names_in(variable: str) -> set[str]:
     return set(filter(None, os.environ.get(variable, "").split(",")))
 
 
-def _passes_on(service: Service, arguments: list[str]) -> bool:
+def _run_on(service: Service, arguments: list[str]) -> Run:
     print(f"\n=== {service.title} ===", flush=True)
+    # Apart from that of other runs in this folder, such as those of another Python.
+    with tempfile.TemporaryDirectory(prefix="jobu-tests-") as cache:
+        code = _pytest(service, cache, arguments)
+        failed = _last_failed(cache)
+        if code == TESTS_FAILED and failed and os.environ.get("JOBU_TEST_RETRY"):
+            print(f"\n=== {service.title}: what failed, once more ===", flush=True)
+            code = _pytest(service, cache, [*arguments, "--last-failed"])
+        still = _last_failed(cache)
+    # What is pure is tried with SQLite only: to have nothing to do is no failure elsewhere.
+    passed = code == 0 or (code == NOTHING_TO_DO and service.name != "sqlite")
+    return Run(service.title, passed, still, [test for test in failed if test not in still])
+
+
+def _pytest(service: Service, cache: str, arguments: list[str]) -> int:
     environment = {
         **os.environ,
         "JOBU_TEST_DATABASE": service.name,
         "JOBU_TEST_RUN": str(os.getpid()),
     }
-    command = [sys.executable, "-m", "pytest", *arguments]
-    code = subprocess.run(command, env=environment, check=False).returncode
-    # What is pure is tried with SQLite only: to have nothing to do is no failure elsewhere.
-    return code == 0 or (code == NOTHING_TO_DO and service.name != "sqlite")
+    command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *arguments]
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+def _last_failed(cache: str) -> list[str]:
+    file = Path(cache, "v", "cache", "lastfailed")
+    return sorted(json.loads(file.read_text())) if file.exists() else []
 
 
 if __name__ == "__main__":
