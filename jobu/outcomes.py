@@ -59,9 +59,23 @@ class Outcome(NamedTuple):
         return self.finished - self.started
 
 
-def succeeded(attempt: Attempt, result: str | None) -> Outcome:
+def succeeded(
+    attempt: Attempt,
+    result: str | None,
+    *,
+    progress: dict[str, Any] | None = None,
+    started: float | None = None,
+    finished: float | None = None,
+) -> Outcome:
     return Outcome(
-        attempt, Status.SUCCESS, retry_count=attempt.retry_count, result=result, message=""
+        attempt,
+        Status.SUCCESS,
+        retry_count=attempt.retry_count,
+        result=result,
+        message="",
+        progress=progress,
+        started=started,
+        finished=finished,
     )
 
 

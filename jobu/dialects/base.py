@@ -25,8 +25,17 @@ class Dialect:
     def reach_rows_by_key(self, connection: BaseDatabaseWrapper) -> None:
         """Let this transaction's statements find rows by their keys, whatever a planner thinks."""
 
-    def settle_sql(self, table: str) -> str:
-        """Return the UPDATE that settles the outcomes in its one JSON parameter."""
+    def settle_sql(
+        self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]
+    ) -> str:
+        """Return the UPDATE that makes the assignments, as far as the fence lets it.
+
+        The fence: an outcome changes its execution only while that is RUNNING, in the process
+        and the attempt that it was claimed for. The rows are reached by their primary key.
+
+        The parameters are a JSON array of arrays with these columns (name → kind: bigint, int,
+        float or text), which is `o` in the assignments, and the process that holds the rows `e`.
+        """
         raise NotImplementedError
 
     def unpack_sql(self) -> str:
@@ -115,8 +124,18 @@ class Dialect:
     def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
         return ()
 
-    def settle_assignments(self) -> dict[str, str]:
-        """Return column → SQL: what the outcome `o` makes of the execution `e`.
+    def success_assignments(self, result: str) -> dict[str, str]:
+        """Return column → SQL: what a plain success `o` with this SQL result makes of `e`."""
+        return {
+            "status": "'SUCCESS'",
+            "started_at": self.now_sql("-o.started_ago"),
+            "finished_at": self.now_sql("-o.finished_ago"),
+            "result": result,
+            "error_message": "''",
+        }
+
+    def outcome_assignments(self) -> dict[str, str]:
+        """Return column → SQL: what any outcome `o` makes of the execution `e`.
 
         An expression reads `e`'s own column or one that no assignment changes, because MySQL
         does not promise in which order it assigns.
@@ -139,12 +158,6 @@ class Dialect:
             f"ELSE {self.append_sql('e.errors', 'o.error')} END",
             "progress": f"COALESCE({self.json_sql('o.progress')}, e.progress)",
         }
-
-
-FENCE_SQL = (
-    "e.id = o.id AND e.claimed_by = o.claimed_by AND e.attempt = o.attempt AND e.status = 'RUNNING'"
-)
-"""An outcome changes its execution only while the attempt is still the one that was claimed."""
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from jobu.dialects.base import FENCE_SQL, Dialect, causes
+from jobu.dialects.base import Dialect, causes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,21 +47,23 @@ class MySQLDialect(Dialect):
     def append_sql(self, array: str, element: str) -> str:
         return f"JSON_MERGE_PRESERVE({array}, CONCAT('[', {element}, ']'))"
 
-    def settle_sql(self, table: str) -> str:
-        assignments = ", ".join(f"e.{c} = {sql}" for c, sql in self.settle_assignments().items())
+    def settle_sql(
+        self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]
+    ) -> str:
+        types = {"bigint": "BIGINT", "int": "INT", "float": "DOUBLE", "text": "LONGTEXT"}
+        values = ", ".join(
+            f"{name} {types[kind]} PATH '$[{place}]'"
+            for place, (name, kind) in enumerate(columns.items())
+        )
+        assigned = ", ".join(f"e.{column} = {sql}" for column, sql in assignments.items())
         # From the few outcomes to their rows by primary key, whatever the optimizer believes:
         # any other index would make it wait for locks on rows that are none of its business.
         return f"""
-            UPDATE JSON_TABLE(%s, '$[*]' COLUMNS (
-                id BIGINT PATH '$.id', claimed_by CHAR(32) PATH '$.claimed_by',
-                attempt INT PATH '$.attempt', status VARCHAR(16) PATH '$.status',
-                uncounted INT PATH '$.uncounted', retry_count INT PATH '$.retry_count',
-                delay DOUBLE PATH '$.delay', started_ago DOUBLE PATH '$.started_ago',
-                finished_ago DOUBLE PATH '$.finished_ago', result LONGTEXT PATH '$.result',
-                message LONGTEXT PATH '$.message', error LONGTEXT PATH '$.error',
-                progress LONGTEXT PATH '$.progress'
-            )) AS o STRAIGHT_JOIN {table} AS e FORCE INDEX (PRIMARY) ON {FENCE_SQL}
-            SET {assignments}
+            UPDATE JSON_TABLE(%s, '$[*]' COLUMNS ({values})) AS o
+            STRAIGHT_JOIN {table} AS e FORCE INDEX (PRIMARY)
+                ON e.id = o.id AND e.attempt = o.attempt
+                AND e.claimed_by = %s AND e.status = 'RUNNING'
+            SET {assigned}
         """  # noqa: S608 - every name in it is ours
 
     def exact_collation(self, connection: BaseDatabaseWrapper) -> str | None:

@@ -48,19 +48,22 @@ class PostgreSQLDialect(Dialect):
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_seqscan = off")
 
-    def settle_sql(self, table: str) -> str:
+    def settle_sql(
+        self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]
+    ) -> str:
+        types = {"bigint": "bigint", "int": "int", "float": "float8", "text": "text"}
+        values = ", ".join(
+            f"(r ->> {place})::{types[kind]} AS {name}"
+            for place, (name, kind) in enumerate(columns.items())
+        )
+        assigned = ", ".join(f"{column} = {sql}" for column, sql in assignments.items())
         # The fence is written so that only the primary key can serve it: on a table that was
         # never analysed the planner would take the partial index of running rows for better.
-        assignments = ", ".join(f"{c} = {sql}" for c, sql in self.settle_assignments().items())
         return f"""
-            UPDATE {table} AS e SET {assignments}
-            FROM jsonb_to_recordset(%s::jsonb) AS o (
-                id bigint, claimed_by uuid, attempt int, status text, uncounted int,
-                retry_count int, delay float8, started_ago float8, finished_ago float8,
-                result text, message text, error text, progress text
-            )
+            UPDATE {table} AS e SET {assigned}
+            FROM (SELECT {values} FROM jsonb_array_elements(%s::jsonb) AS t (r)) AS o
             WHERE e.id = o.id AND e.attempt = o.attempt
-                AND (e.claimed_by, e.status) IS NOT DISTINCT FROM (o.claimed_by, 'RUNNING')
+                AND (e.claimed_by, e.status) IS NOT DISTINCT FROM (%s::uuid, 'RUNNING')
         """  # noqa: S608 - every name in it is ours
 
     def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import OperationalError
 
-from jobu.dialects.base import FENCE_SQL, Dialect, causes
+from jobu.dialects.base import Dialect, causes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,21 +17,6 @@ if TYPE_CHECKING:
 
 _NEEDED = (3, 35, 0)
 _CONTROL_BUSY_TIMEOUT_MS = 20_000
-_COLUMNS = (
-    "id",
-    "claimed_by",
-    "attempt",
-    "status",
-    "uncounted",
-    "retry_count",
-    "delay",
-    "started_ago",
-    "finished_ago",
-    "result",
-    "message",
-    "error",
-    "progress",
-)
 
 
 class SQLiteDialect(Dialect):
@@ -57,13 +42,19 @@ class SQLiteDialect(Dialect):
     def append_sql(self, array: str, element: str) -> str:
         return f"JSON_INSERT({array}, '$[#]', JSON({element}))"
 
-    def settle_sql(self, table: str) -> str:
-        assignments = ", ".join(f"{c} = {sql}" for c, sql in self.settle_assignments().items())
-        extracted = ", ".join(f"JSON_EXTRACT(value, '$.{name}') AS {name}" for name in _COLUMNS)
+    def settle_sql(
+        self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]
+    ) -> str:
+        values = ", ".join(
+            f"JSON_EXTRACT(value, '$[{place}]') AS {name}" for place, name in enumerate(columns)
+        )
+        assigned = ", ".join(f"{column} = {sql}" for column, sql in assignments.items())
+        # The plus keeps it from reading all that the process holds, by the index of running rows.
         return f"""
-            UPDATE {table} AS e SET {assignments}
-            FROM (SELECT {extracted} FROM JSON_EACH(%s)) AS o
-            WHERE {FENCE_SQL}
+            UPDATE {table} AS e SET {assigned}
+            FROM (SELECT {values} FROM JSON_EACH(%s)) AS o
+            WHERE e.id = o.id AND e.attempt = o.attempt
+                AND +e.claimed_by = %s AND e.status = 'RUNNING'
         """  # noqa: S608 - every name in it is ours
 
     def missing_requirement(self, connection: BaseDatabaseWrapper) -> str | None:

@@ -268,7 +268,7 @@ def _expect(condition: bool, value: Any, where: str, expected: str) -> Any:
 
 
 def _refuse_unknown(params: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    if unknown := sorted(set(params) - set(known)):
+    if unknown := sorted(params.keys() - known.keys()):
         takes = ", ".join(known) or "nothing"
         raise ParamsError(f"unknown params: {', '.join(unknown)}; the handler takes {takes}")
 

@@ -14,12 +14,15 @@ from jobu.dialects import dialect_for
 from jobu.exceptions import LateOutcomesError
 from jobu.models import JobExecution
 from jobu.outcomes import Status, unsettleable
+from jobu.queue.settle_statements import statement_for
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from uuid import UUID
 
     from jobu.outcomes import Outcome
+    from jobu.queue.settle_statements import SettleStatement
 
 _CHUNK_CHARACTERS = 1_000_000
 
@@ -36,14 +39,15 @@ def settle(outcomes: Sequence[Outcome]) -> None:
     if not outcomes:
         return
     connection = connections[settings.DATABASE]
-    table = connection.ops.quote_name(JobExecution._meta.db_table)
-    sql = dialect_for(settings.DATABASE).settle_sql(table)
+    process_field = JobExecution._meta.get_field("claimed_by")
     changed = 0
     with connection.cursor() as cursor:
         now = time.monotonic()
-        for rows in _chunks([_row(outcome, now) for outcome in outcomes]):
-            cursor.execute(sql, [rows])
-            changed += cursor.rowcount
+        for (process_id, statement), alike in _sorted_out(outcomes).items():
+            holder = process_field.get_db_prep_value(process_id, connection)
+            for rows in _chunks([statement.row(outcome, now) for outcome in alike]):
+                cursor.execute(statement.sql(settings.DATABASE), [rows, holder])
+                changed += cursor.rowcount
     if changed != len(outcomes):
         raise LateOutcomesError(f"{len(outcomes) - changed} attempts are no longer held.")
     given_back = {o.attempt.queue for o in outcomes if o.status is Status.PENDING and not o.delay}
@@ -98,7 +102,18 @@ def _is_stored(outcome: Outcome) -> bool:
     )
 
 
-def _chunks(rows: list[dict[str, Any]]) -> Iterator[str]:
+def _sorted_out(
+    outcomes: Sequence[Outcome],
+) -> dict[tuple[UUID, SettleStatement], list[Outcome]]:
+    """Return the outcomes by the process that held them and the statement that writes them."""
+    sorted_out: dict[tuple[UUID, SettleStatement], list[Outcome]] = {}
+    for outcome in outcomes:
+        key = outcome.attempt.claimed_by, statement_for(outcome)
+        sorted_out.setdefault(key, []).append(outcome)
+    return sorted_out
+
+
+def _chunks(rows: list[list[Any]]) -> Iterator[str]:
     """Yield the rows as JSON arrays, none much larger than a parameter should be."""
     text = json.dumps(rows)
     if len(text) <= _CHUNK_CHARACTERS or len(rows) == 1:
@@ -107,38 +122,3 @@ def _chunks(rows: list[dict[str, Any]]) -> Iterator[str]:
     half = len(rows) // 2
     yield from _chunks(rows[:half])
     yield from _chunks(rows[half:])
-
-
-def _row(outcome: Outcome, now: float) -> dict[str, Any]:
-    """Return the outcome as the dialects' settle statement reads it; times as seconds ago.
-
-    What is None is left out. JSON values travel as text, so that no database's JSON functions
-    touch their numbers.
-    """
-    attempt = outcome.attempt
-    row: dict[str, Any] = {
-        "id": attempt.execution_id,
-        "claimed_by": attempt.claimed_by.hex,
-        "attempt": attempt.number,
-        "status": outcome.status.value,
-        "uncounted": 0 if outcome.counted else 1,
-        "retry_count": outcome.retry_count,
-        "finished_ago": _ago(outcome.finished, now),
-    }
-    if outcome.started is not None:
-        row["started_ago"] = _ago(outcome.started, now)
-    if outcome.delay is not None:
-        row["delay"] = outcome.delay
-    if outcome.result is not None:
-        row["result"] = outcome.result
-    if outcome.message is not None:
-        row["message"] = outcome.message
-    if outcome.error is not None:
-        row["error"] = json.dumps(outcome.error)
-    if outcome.progress is not None:
-        row["progress"] = json.dumps(outcome.progress)
-    return row
-
-
-def _ago(moment: float | None, now: float) -> float:
-    return 0.0 if moment is None or moment > now else now - moment

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from jobu.attempts import Attempt
     from jobu.outcomes import Outcome
     from jobu.worker.run import Run
 
@@ -104,7 +103,7 @@ def _run_handler(run: Run) -> Outcome:
     with running(run.job):
         if run.is_atomic:
             return _call_atomically(run, call)
-        return _succeeded(run.attempt, call())
+        return _succeeded(run, call())
 
 
 async def _run_async_handler(run: Run) -> Outcome:
@@ -115,7 +114,7 @@ async def _run_async_handler(run: Run) -> Outcome:
     async with ThreadSensitiveContext() as context:
         with running(run.job):
             try:
-                return _succeeded(run.attempt, await call())
+                return _succeeded(run, await call())
             finally:
                 await _close_connections_of(context)
 
@@ -128,9 +127,11 @@ def _prepare(run: Run) -> Callable[[], Any] | Outcome:
     logs.started(attempt)
     signals.send(signals.execution_started, attempt=attempt)
     try:
-        return handlers[attempt.handler_name].bind(attempt.params)
+        spec = run.spec or handlers[attempt.handler_name]
+        return spec.bind(attempt.params)
     except (HandlerNotFoundError, ParamsError) as error:
-        return outcomes.failed(attempt, outcomes.describe(error), "", retry_delay=None)
+        failure = outcomes.failed(attempt, outcomes.describe(error), "", retry_delay=None)
+        return _stamp(run, failure)
 
 
 def _call_atomically(run: Run, call: Callable[[], Any]) -> Outcome:
@@ -141,7 +142,7 @@ def _call_atomically(run: Run, call: Callable[[], Any]) -> Outcome:
     alias = settings.DATABASE
     with write_transaction(alias):
         run.session_id = dialect_for(alias).session_id(connections[alias])
-        outcome = _stamp(run, _succeeded(run.attempt, call()))
+        outcome = _succeeded(run, call())
         if outcome.error is not None:
             transaction.set_rollback(True, using=alias)
             return outcome
@@ -152,17 +153,26 @@ def _call_atomically(run: Run, call: Callable[[], Any]) -> Outcome:
     return outcome._replace(is_stored=True)
 
 
-def _succeeded(attempt: Attempt, result: Any) -> Outcome:
+def _succeeded(run: Run, result: Any) -> Outcome:
     try:
-        return outcomes.succeeded(attempt, encode_result(result))
+        encoded = encode_result(result)
     except NotJSONError as error:
         # The work is done; doing it again would not make its result JSON.
-        return outcomes.failed(attempt, str(error), "", retry_delay=None)
+        return _stamp(run, outcomes.failed(run.attempt, str(error), "", retry_delay=None))
+    return outcomes.succeeded(
+        run.attempt,
+        encoded,
+        progress=run.job.last_progress,
+        started=run.started,
+        finished=time.monotonic(),
+    )
 
 
 def _outcome(
     run: Run, outcome: Outcome | None, error: BaseException | None, in_time: bool
 ) -> Outcome:
+    if error is None and in_time and outcome is not None:
+        return outcome
     try:
         return _judge(run, outcome, error, in_time)
     except Exception as failure:  # noqa: BLE001 - a run without an outcome would keep its slot
@@ -174,7 +184,7 @@ def _outcome(
 def _judge(
     run: Run, outcome: Outcome | None, error: BaseException | None, in_time: bool
 ) -> Outcome:
-    was_hit = isinstance(error, JobInterrupted | asyncio.CancelledError)
+    was_hit = isinstance(error, (JobInterrupted, asyncio.CancelledError))
     if not in_time and not was_hit and run.interrupt not in (None, JobReleased):
         # The handler swallowed its interrupt, or ended before it could strike. What it came to
         # counts only if all that was wanted was an end.

@@ -33,10 +33,10 @@ class Run:
     """
 
     def __init__(self, attempt: Attempt) -> None:
-        spec = handlers.get(attempt.handler_name)
         self.attempt = attempt
-        self.is_async = spec is not None and spec.is_async
-        self.is_atomic = spec is not None and spec.options.atomic
+        self.spec = handlers.get(attempt.handler_name)
+        self.is_async = self.spec is not None and self.spec.is_async
+        self.is_atomic = self.spec is not None and self.spec.options.atomic
         self.job = CurrentJob(attempt)
         self.started = time.monotonic()
         self.interrupt: type[JobInterrupted] | None = None

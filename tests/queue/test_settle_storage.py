@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,15 @@ from tests.queue.plans import caught
 
 pytestmark = pytest.mark.django_db
 
+Succeeded = Callable[[Attempt, str | None], Outcome]
+
 TRICKY = "ü 😀 \\u0000 \\ud83d \\ / ' \" `q` % %s %% %(x)s \r\n\t\x7f\u2028 <b>&amp; {} [] $.id"
+
+
+@pytest.fixture(params=[None, 100.0], ids=["any-outcome", "plain-success"])
+def succeeded(request: pytest.FixtureRequest) -> Succeeded:
+    """Make successes for each of the statements that write them."""
+    return partial(outcomes.succeeded, started=request.param)
 
 
 def test_a_failure_keeps_its_message_and_traceback_letter_by_letter() -> None:
@@ -64,54 +73,69 @@ def test_a_failure_keeps_its_message_and_traceback_letter_by_letter() -> None:
     ],
     ids=lambda result: ascii(result)[:20],
 )
-def test_a_result_comes_back_as_it_went_in(result: Any) -> None:
+def test_a_result_comes_back_as_it_went_in(result: Any, succeeded: Succeeded) -> None:
     [attempt] = claimed()
-    store(outcomes.succeeded(attempt, json.dumps(result)))
+    store(succeeded(attempt, json.dumps(result)))
     stored = row_of(attempt).result
     assert stored == result
     assert type(stored) is type(result)
 
 
-def test_progress_is_kept_when_a_later_outcome_has_none() -> None:
+def test_progress_is_kept_when_a_later_outcome_has_none(succeeded: Succeeded) -> None:
     [attempt] = claimed()
     progress = {"done": 1, "total": 2.5, "note": TRICKY}
     store(failure(attempt, delay=0)._replace(progress=progress))
     assert row_of(attempt).progress == progress
     [again] = claim_now()
-    store(outcomes.succeeded(again, None))
+    store(succeeded(again, None))
     assert row_of(again).progress == progress
 
 
-def test_large_outcomes_go_in_several_statements() -> None:
+def test_a_success_of_a_later_attempt_leaves_nothing_of_the_failure_before(
+    succeeded: Succeeded,
+) -> None:
+    [attempt] = claimed()
+    store(failure(attempt, delay=0)._replace(result="1"))
+    [again] = claim_now()
+    store(succeeded(again, None))
+    execution = row_of(again)
+    assert (execution.status, execution.result) == (Status.SUCCESS, None)
+    assert (execution.error_message, execution.retry_count, execution.attempt) == ("", 1, 2)
+    assert len(execution.errors) == 1
+    assert execution.claimed_by == again.claimed_by
+
+
+def test_large_outcomes_go_in_several_statements(succeeded: Succeeded) -> None:
     attempts = claimed(5)
     with caught() as statements:
-        settle([outcomes.succeeded(a, json.dumps("x" * 400_000)) for a in attempts])
+        settle([succeeded(a, json.dumps("x" * 400_000)) for a in attempts])
     assert [len(s.params[0]) // 400_000 for s in statements if "UPDATE" in s.sql] == [2, 1, 2]
     assert {row_of(attempt).result for attempt in attempts} == {"x" * 400_000}
 
 
-def test_a_result_of_the_largest_size_is_stored() -> None:
+def test_a_result_of_the_largest_size_is_stored(succeeded: Succeeded) -> None:
     [attempt] = claimed()
     # Two escapes for each character: one in the result, one in what carries it.
-    store(outcomes.succeeded(attempt, json.dumps('"' * (500 * 1024))))
+    store(succeeded(attempt, json.dumps('"' * (500 * 1024))))
     assert row_of(attempt).result == '"' * (500 * 1024)
 
 
-def refused_result(attempt: Attempt) -> Outcome:
-    """Return a success whose result is JSON, but not to this database."""
-    text = {
+def refused_result() -> str:
+    """Return what is JSON, but not to this database."""
+    return {
         "mysql": "[" * 40 + "]" * 40,
         "postgresql": "1e999999",
         "sqlite": "[" * 2001 + "]" * 2001,
     }[connection.vendor]
-    return outcomes.succeeded(attempt, text)
 
 
-def test_a_batch_with_an_outcome_that_the_database_refuses_changes_nothing() -> None:
+def test_a_batch_with_an_outcome_that_the_database_refuses_changes_nothing(
+    succeeded: Succeeded,
+) -> None:
     good, bad = claimed(2)
     before = snapshot()
     with pytest.raises(REFUSED):
-        store(outcomes.succeeded(good, "1"), refused_result(bad))
+        store(succeeded(good, "1"), succeeded(bad, refused_result()))
     assert snapshot() == before
 
 
@@ -119,7 +143,7 @@ def test_an_outcome_that_the_database_refuses_fails_alone_and_says_why(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     first, bad, last = claimed(3)
-    outcome = refused_result(bad)._replace(started=100.0, finished=101.0)
+    outcome = outcomes.succeeded(bad, refused_result(), started=100.0, finished=101.0)
     settled = settle_one_by_one(
         [outcomes.succeeded(first, "1"), outcome, outcomes.succeeded(last, "3")]
     )
