@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.db import connections
 
 from jobu.outcomes import released
+from jobu.worker.brief_lock import BriefLock
 from jobu.worker.connections import close_dead_connections, close_finished_connections
 from jobu.worker.event_loop import EventLoopThread
 from jobu.worker.executor import execute, execute_async
@@ -47,7 +48,7 @@ class Pool:
         self._batch_size = batch_size
         self._max_wait = max_wait
         self._on_batch = on_batch
-        self._lock = threading.Lock()
+        self._lock = BriefLock()
         self._waiting: deque[tuple[float, Attempt]] = deque()
         self._runs: set[Run] = set()
         self._outcomes: list[Outcome] = []
