@@ -25,7 +25,7 @@ class Settings:
     WORKER_MAX_POLL_INTERVAL_SECONDS: float = 10.0
     """How far the doubling goes."""
 
-    WORKER_CLAIM_BATCH_SIZE: int = 100
+    WORKER_CLAIM_BATCH_SIZE: int = 500
     """How many executions one transaction claims at most."""
 
     WORKER_SHUTDOWN_TIMEOUT_SECONDS: float = 30

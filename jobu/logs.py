@@ -23,6 +23,9 @@ def started(attempt: Attempt) -> None:
 
 def settled(outcome: Outcome) -> None:
     """Log what became of a run: a failure is an ERROR, whether it will be retried or not."""
+    if outcome.error is None and not logger.isEnabledFor(logging.INFO):
+        # Once for each job, and nearly always: not one step more than needed.
+        return
     if not outcome.counted:
         _about(logging.INFO, outcome.attempt, "given back unfinished")
     elif outcome.error is None:

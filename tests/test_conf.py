@@ -49,7 +49,7 @@ def test_a_setting_that_jobu_lacks_is_an_attribute_error() -> None:
         ("WORKER_POOL_SIZE", 5),
         ("WORKER_POLL_INTERVAL_SECONDS", 1.0),
         ("WORKER_MAX_POLL_INTERVAL_SECONDS", 10.0),
-        ("WORKER_CLAIM_BATCH_SIZE", 100),
+        ("WORKER_CLAIM_BATCH_SIZE", 500),
         ("WORKER_SHUTDOWN_TIMEOUT_SECONDS", 30),
         ("HEARTBEAT_INTERVAL_SECONDS", 5),
         ("LEASE_SECONDS", 30),

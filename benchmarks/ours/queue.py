@@ -18,7 +18,7 @@ class Jobu(DjangoSubject):
     settings_module = "benchmarks.settings"
     package = "django-jobu"
     chosen = (
-        "`runworker` with jobu's and Django's default settings (5 slots, batches of 100), the log "
+        "`runworker` with jobu's and Django's default settings (5 slots, batches of 500), the log "
         "at warnings; results stored; sync handlers on the thread pool, async ones on the event "
         "loop; its tables are not analysed before the drain, unlike those of the peers"
     )

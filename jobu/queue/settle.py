@@ -19,7 +19,6 @@ from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from uuid import UUID
 
     from jobu.outcomes import Outcome
     from jobu.queue.settle_statements import SettleStatement
@@ -43,8 +42,8 @@ def settle(outcomes: Sequence[Outcome]) -> None:
     changed = 0
     with connection.cursor() as cursor:
         now = time.monotonic()
-        for (process_id, statement), alike in _sorted_out(outcomes).items():
-            holder = process_field.get_db_prep_value(process_id, connection)
+        for (_, statement), alike in _sorted_out(outcomes).items():
+            holder = process_field.get_db_prep_value(alike[0].attempt.claimed_by, connection)
             for rows in _chunks([statement.row(outcome, now) for outcome in alike]):
                 cursor.execute(statement.sql(settings.DATABASE), [rows, holder])
                 changed += cursor.rowcount
@@ -102,14 +101,14 @@ def _is_stored(outcome: Outcome) -> bool:
     )
 
 
-def _sorted_out(
-    outcomes: Sequence[Outcome],
-) -> dict[tuple[UUID, SettleStatement], list[Outcome]]:
+def _sorted_out(outcomes: Sequence[Outcome]) -> dict[tuple[int, SettleStatement], list[Outcome]]:
     """Return the outcomes by the process that held them and the statement that writes them."""
-    sorted_out: dict[tuple[UUID, SettleStatement], list[Outcome]] = {}
+    sorted_out: dict[tuple[int, SettleStatement], list[Outcome]] = {}
     for outcome in outcomes:
-        key = outcome.attempt.claimed_by, statement_for(outcome)
-        sorted_out.setdefault(key, []).append(outcome)
+        key = outcome.attempt.claimed_by.int, statement_for(outcome)
+        if key not in sorted_out:
+            sorted_out[key] = []
+        sorted_out[key].append(outcome)
     return sorted_out
 
 
