@@ -22,8 +22,8 @@ class Dialect:
         """Return SQL for the seconds from now, by the database's clock, to the SQL `time`."""
         raise NotImplementedError
 
-    def reach_rows_by_key(self, connection: BaseDatabaseWrapper) -> None:
-        """Let this transaction's statements find rows by their keys, whatever a planner thinks."""
+    def reach_rows_by_key(self, connection: BaseDatabaseWrapper, rows: int) -> None:
+        """Let this transaction find so many rows by their keys, whatever a planner thinks."""
 
     def settle_sql(
         self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 CHANNEL = "jobu"
 CRON_CHANNEL = "jobu_crons"
 _TOO_MANY_CONNECTIONS = ("too many clients", "remaining connection slots", "too many connections")
+_FEW_ROWS = 10
 _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
 
 
@@ -42,11 +43,13 @@ class PostgreSQLDialect(Dialect):
     def append_sql(self, array: str, element: str) -> str:
         return f"{array} || {element}::jsonb"
 
-    def reach_rows_by_key(self, connection: BaseDatabaseWrapper) -> None:
+    def reach_rows_by_key(self, connection: BaseDatabaseWrapper, rows: int) -> None:
         # For a hundred rows among some ten thousand the planner takes reading all of them for
-        # cheaper, which takes ten times as long. LOCAL, for who shares connections with others.
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")
+        # cheaper, which takes ten times as long; for a few it finds the key by itself.
+        if rows > _FEW_ROWS:
+            # LOCAL, for who shares connections with others.
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL enable_seqscan = off")
 
     def settle_sql(
         self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]

@@ -22,6 +22,8 @@ class Listener:
     """Hears nothing: for databases that cannot call."""
 
     can_hear = False
+    hears_executions = False
+    """Whether what is heard is a new execution, rather than just any change."""
 
     def __init__(self, channel: str, queues: Sequence[str]) -> None:
         self._channel = channel
@@ -78,6 +80,7 @@ class PostgreSQLListener(Listener):
     """
 
     can_hear = True
+    hears_executions = True
 
     def __init__(self, channel: str, queues: Sequence[str]) -> None:
         super().__init__(channel, queues)

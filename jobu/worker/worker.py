@@ -19,9 +19,10 @@ from jobu.models.process import ProcessKind
 from jobu.outcomes import released
 from jobu.processes.housekeeper import Chore
 from jobu.processes.polling import PollingProcess
-from jobu.queue.claim import claim, find_lanes
+from jobu.queue.claim import claim
 from jobu.queue.settle import REFUSED, settle, settle_one_by_one
 from jobu.transactions import write_transaction
+from jobu.worker.lanes import Lanes
 from jobu.worker.pool import Pool
 from jobu.worker.run_logs import RunLogs
 from jobu.worker.watchdog import Watchdog
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 _Number = TypeVar("_Number", int, float)
 
-_LANES_AGE_SECONDS = 1.0
 _STALE_SECONDS = 0.25
 """How long a claimed execution waits for a slot before it is given back for others to run."""
 _LINGER_SECONDS = 0.02
@@ -90,10 +90,8 @@ class Worker(PollingProcess):
         )
         self._drain = drain
         self._idle_interval = self._poll_interval
-        self._lanes: list[Lane] = []
-        self._lanes_until = 0.0
-        self._look_anew = True
-        self._next_due = float("inf")
+        self._lanes = Lanes(self.queues)
+        self._has_guessed = False
         self._unsettled: list[Outcome] = []
         self._commit_is_uncertain = False
         self._pool = Pool(
@@ -113,7 +111,7 @@ class Worker(PollingProcess):
 
     def wake(self) -> None:
         """Let the next poll come at once, and look anew at what waits."""
-        self._look_anew = True
+        self._lanes.call(is_execution=self._listener.hears_executions)
         super().wake()
 
     def describe(self) -> str:
@@ -133,7 +131,13 @@ class Worker(PollingProcess):
         self._unsettled += self._pool.take_outcomes()
         self._give_back(self._pool.take_waiting(older_than=_STALE_SECONDS))
         room, free = (0, 0) if self.is_stopping else self._pool.room()
-        lanes = self._due_lanes() if room else []
+        # Not twice in a row: after a guess comes a look at all lanes.
+        lanes = self._lanes.guess() if free and not self._has_guessed else []
+        self._has_guessed = bool(lanes)
+        if self._has_guessed:
+            room = free
+        elif room:
+            lanes = self._lanes.due()
         attempts = self._settle_and_claim(lanes, room, free) if self._unsettled or lanes else []
         self._pool.add(attempts)
         self._watchdog.notice()
@@ -165,7 +169,10 @@ class Worker(PollingProcess):
         self._commit_is_uncertain = True
         try:
             with write_transaction(settings.DATABASE):
-                dialect_for(settings.DATABASE).reach_rows_by_key(connections[settings.DATABASE])
+                dialect = dialect_for(settings.DATABASE)
+                dialect.reach_rows_by_key(
+                    connections[settings.DATABASE], max(len(to_store), room if lanes else 0)
+                )
                 settle(to_store)
                 attempts = claim(lanes, room, self.heartbeat.process_id, free=free)
         except REFUSED:
@@ -178,35 +185,24 @@ class Worker(PollingProcess):
         self._idle_interval = self._poll_interval
         # A short claim emptied a lane; what was settled may have left a retry or a follow-up.
         if len(attempts) < room:
-            self._look_anew = True
+            self._lanes.must_look = True
         return attempts
-
-    def _due_lanes(self) -> list[Lane]:
-        now = time.monotonic()
-        if self._look_anew or now >= self._lanes_until:
-            # Before looking: whoever wakes us meanwhile wants another look.
-            self._look_anew = False
-            self._lanes = find_lanes(self.queues)
-            later = [lane.due_in for lane in self._lanes if lane.due_in > 0]
-            self._next_due = now + min(later, default=float("inf"))
-            self._lanes_until = min(now + _LANES_AGE_SECONDS, self._next_due)
-        return [lane for lane in self._lanes if lane.due_in <= 0]
 
     def _delay(self, room: int, has_due: bool, has_claimed: bool) -> float:
         """Poll again at once while there is work, later and later while there is none (M19)."""
         if self._pool.has_waiting():
             return _LINGER_SECONDS
-        if has_claimed:
+        if has_claimed or self._has_guessed:
             return 0
         if not room:
             return self._max_poll_interval
         if has_due:
             return min(_CONTENDED_SECONDS, self._poll_interval)
-        if self._look_anew:
+        if self._lanes.must_look:
             return 0
         delay = self._idle_interval
         self._idle_interval = min(2 * delay, self._max_poll_interval)
-        return max(0.0, min(delay, self._next_due - time.monotonic()))
+        return max(0.0, min(delay, self._lanes.next_due - time.monotonic()))
 
     def _give_back(self, attempts: Sequence[Attempt]) -> None:
         self._unsettled += [released(attempt) for attempt in attempts]
@@ -229,7 +225,7 @@ class Worker(PollingProcess):
             logs.too_many_abandoned(abandoned)
             self.exit_code = 1
             self.request_stop()
-        if self._drain and not self._look_anew and not has_due and self._pool.is_empty():
+        if self._drain and not self._lanes.must_look and not has_due and self._pool.is_empty():
             self.request_stop()
 
     def _settle_until(self, end: float) -> None:

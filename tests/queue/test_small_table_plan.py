@@ -23,7 +23,7 @@ def test_a_batch_reaches_its_rows_by_primary_key_among_some_ten_thousand() -> No
     updates = [statement for statement in statements if "UPDATE" in statement.sql.split()[0]]
     assert len(updates) == 2
     with transaction.atomic():
-        dialect_of(connection).reach_rows_by_key(connection)
+        dialect_of(connection).reach_rows_by_key(connection, 100)
         for update in updates:
             plan = plan_of(update)
             assert plan.indexes == {"PRIMARY"}, plan.text

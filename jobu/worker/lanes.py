@@ -1,0 +1,59 @@
+"""Where a worker claims next: it looks at all lanes when it must, and guesses when it can."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from jobu.queue.claim import find_lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jobu.queue.claim import Lane
+
+_AGE_SECONDS = 1.0
+
+
+class Lanes:
+    """The lanes of some queues, or of all, as the last look found them."""
+
+    def __init__(self, queues: Sequence[str]) -> None:
+        self.must_look = True
+        """Whether something may have changed since the last look."""
+        self.next_due = float("inf")
+        self._queues = queues
+        self._found: list[Lane] = []
+        self._fresh_until = 0.0
+        self._likely: Lane | None = None
+        self._may_guess = False
+
+    def call(self, *, is_execution: bool) -> None:
+        """Take notice: something has changed; `is_execution` if that is a new execution."""
+        self._may_guess = is_execution
+        self.must_look = True
+
+    def due(self) -> list[Lane]:
+        """Return the lanes with executions to claim, in the order to claim from."""
+        now = time.monotonic()
+        if self.must_look or now >= self._fresh_until:
+            # Before looking: whoever calls meanwhile wants another look.
+            self.must_look = False
+            self._found = find_lanes(self._queues)
+            later = [lane.due_in for lane in self._found if lane.due_in > 0]
+            self.next_due = now + min(later, default=float("inf"))
+            self._fresh_until = min(now + _AGE_SECONDS, self.next_due)
+        due = [lane for lane in self._found if lane.due_in <= 0]
+        if due:
+            self._likely = due[0]
+        return due
+
+    def guess(self) -> list[Lane]:
+        """Return the one lane where the execution that we were called for will be, most often.
+
+        Who was idle and claims there at once saves half of the time until it starts. Afterwards
+        look, whether the guess was right or not: only a look keeps the order of priorities.
+        """
+        may_guess, self._may_guess = self._may_guess, False
+        was_idle = not any(lane.due_in <= 0 for lane in self._found)
+        return [self._likely] if may_guess and was_idle and self._likely else []

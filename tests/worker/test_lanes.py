@@ -1,0 +1,121 @@
+"""Where a worker claims next: its guess saves time, and no lane waits longer because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from jobu import Worker, enqueue
+from jobu.models import JobExecution, Status
+from jobu.worker.lanes import Lanes
+from tests.queue.builders import claim_now
+from tests.workers import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def lanes() -> Lanes:
+    """Lanes that were seen once, and are empty."""
+    enqueue("echo")
+    lanes = Lanes(())
+    assert len(lanes.due()) == 1
+    assert len(claim_now()) == 1
+    lanes.must_look = True
+    assert lanes.due() == []
+    return lanes
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
+    """A worker that is called by new executions, has run one in the queue `usual` and is idle."""
+    worker = Worker()
+    monkeypatch.setattr(type(worker._listener), "hears_executions", True)
+    enqueue("echo", queue="usual")
+    run_until_idle(worker)
+    yield worker
+    worker._pool.close()
+
+
+def run_until_idle(worker: Worker) -> None:
+    def is_idle() -> bool:
+        worker.poll()
+        return worker._pool.is_empty() and not worker._lanes.must_look
+
+    wait_until(is_idle, "the worker to be idle")
+
+
+def pending() -> set[str]:
+    return set(JobExecution.objects.filter(status=Status.PENDING).values_list("queue", flat=True))
+
+
+def test_a_guess_is_the_last_lane_and_costs_no_statement(lanes: Lanes) -> None:
+    lanes.call(is_execution=True)
+    with CaptureQueriesContext(connection) as queries:
+        [lane] = lanes.guess()
+    assert (lane.queue, lane.priority, len(queries)) == ("default", 0, 0)
+    assert lanes.must_look
+
+
+def test_one_call_is_worth_one_guess(lanes: Lanes) -> None:
+    lanes.call(is_execution=True)
+    assert lanes.guess()
+    assert not lanes.guess()
+
+
+def test_nothing_is_guessed_from_a_call_that_may_mean_anything(lanes: Lanes) -> None:
+    lanes.call(is_execution=False)
+    assert not lanes.guess()
+
+
+def test_nothing_is_guessed_while_lanes_are_known_to_have_executions(lanes: Lanes) -> None:
+    enqueue("echo", priority=5)
+    lanes.call(is_execution=True)
+    assert [lane.priority for lane in lanes.due()] == [5]
+    lanes.call(is_execution=True)
+    assert not lanes.guess()
+
+
+def test_nothing_is_guessed_before_anything_was_found() -> None:
+    lanes = Lanes(())
+    lanes.call(is_execution=True)
+    assert not lanes.guess()
+
+
+def test_a_worker_that_is_called_claims_without_a_look(worker: Worker) -> None:
+    enqueue("echo", queue="usual")
+    worker.wake()
+    with CaptureQueriesContext(connection) as queries:
+        worker.poll()
+    assert pending() == set()
+    selects = [query["sql"] for query in queries if query["sql"].startswith("SELECT")]
+    assert len(selects) == 1
+
+
+def test_after_a_wrong_guess_the_worker_looks_at_once(worker: Worker) -> None:
+    enqueue("echo", queue="another")
+    worker.wake()
+    assert worker.poll() == 0
+    assert pending() == {"another"}
+    worker.poll()
+    assert pending() == set()
+
+
+def test_calls_without_end_do_not_keep_a_worker_from_the_other_lanes(worker: Worker) -> None:
+    enqueue("echo", queue="another")
+    for _ in range(2):
+        enqueue("echo", queue="usual")
+        worker.wake()
+        worker.poll()
+    assert pending() == set()
+
+
+def test_a_guess_fills_the_free_slots_and_no_more(worker: Worker) -> None:
+    for _ in range(20):
+        enqueue("echo", queue="usual")
+    worker.wake()
+    worker.poll()
+    assert JobExecution.objects.filter(status=Status.PENDING).count() == 15
