@@ -43,13 +43,13 @@ def enqueue(
     With a `dedupe_key` that an execution already has, that execution is returned instead.
     """
     fields = _fields(name, queue, priority, available_at, max_retry, timeout_seconds)
-    fields["params"] = _checked_params(params, f"The params for {name!r}")
+    encoded = encode_object({} if params is None else params, f"The params for {name!r}")
     key = None if dedupe_key is None else checked_dedupe_key(dedupe_key)
     if not signals.execution_enqueued.has_listeners():
-        return _insert_one(fields, key)[0]
+        return _insert_one(fields, encoded, key)[0]
     # A receiver that raises takes the execution with it.
     with write_transaction(settings.DATABASE):
-        execution, created = _insert_one(fields, key)
+        execution, created = _insert_one(fields, encoded, key)
         if created:
             signals.execution_enqueued.send(sender=None, execution=execution)
     return execution
@@ -93,14 +93,17 @@ async def aenqueue_many(name: str, params: Iterable[Any], **options: Any) -> int
     return await sync_to_async(enqueue_many)(name, params, **options)
 
 
-def _insert_one(fields: dict[str, Any], dedupe_key: str | None) -> tuple[JobExecution, bool]:
+def _insert_one(
+    fields: dict[str, Any], encoded_params: str, dedupe_key: str | None
+) -> tuple[JobExecution, bool]:
     """Return the execution, and whether it is new."""
-    if dedupe_key is not None:
-        return JobExecution.objects.get_or_create(dedupe_key=dedupe_key, defaults=fields)
-    connection = connections[settings.DATABASE]
-    if not connection.features.can_return_columns_from_insert:
+    can_return = connections[settings.DATABASE].features.can_return_columns_from_insert
+    if dedupe_key is None and can_return:
+        return insert_returning(fields, encoded_params), True
+    fields = {**fields, "params": json.loads(encoded_params)}
+    if dedupe_key is None:
         return JobExecution.objects.create(**fields), True
-    return insert_returning(fields), True
+    return JobExecution.objects.get_or_create(dedupe_key=dedupe_key, defaults=fields)
 
 
 def _insert_each(fields: dict[str, Any], encoded_params: list[str]) -> None:
@@ -129,10 +132,6 @@ def _fields(
     if available_at is not None:
         chosen["available_at"] = checked_time(available_at)
     return {"handler_name": name, **chosen}
-
-
-def _checked_params(params: Any, what: str) -> Any:
-    return {} if params is None else json.loads(encode_object(params, what))
 
 
 def checked_time(value: Any) -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from django.db.models import Field
 
 _CHUNK_CHARACTERS = 2_000_000
+_COMPILED_STATEMENTS = 64
 
 EVENT_COLUMNS = {
     "job_id": "bigint",
@@ -36,28 +37,27 @@ EVENT_COLUMNS = {
 """What differs between the executions of two events, with the kind of each column."""
 
 
-def insert_returning(fields: dict[str, Any]) -> JobExecution:
-    """Insert one row. `create` does the same in three times the time."""
-    connection = connections[settings.DATABASE]
+def insert_returning(fields: dict[str, Any], encoded_params: str) -> JobExecution:
+    """Insert one row. `create` does the same in four times the time."""
+    alias = settings.DATABASE
+    connection = connections[alias]
     columns = _columns(fields)
-    marks = ", ".join(["%s"] * len(columns))
-    params = dialect_for(settings.DATABASE).json_sql("%s")
-    made = _made_by_database()
     with connection.cursor() as cursor:
         cursor.execute(
-            f"{_insert_into([*columns, 'params'])} VALUES ({marks}, {params}) "
-            f"RETURNING {', '.join(str(field.column) for field in made)}",
-            [*columns.values(), json.dumps(fields["params"])],
+            _insert_returning_sql(alias, tuple(columns)), [*columns.values(), encoded_params]
         )
         row = cursor.fetchone()
-    values = {
+    made = {
         field.attname: _converted(value, field, connection)
-        for field, value in zip(made, row, strict=True)
+        for field, value in zip(_made_by_database(), row, strict=True)
     }
-    execution = JobExecution(**{**values, **fields})
-    execution._state.adding = False
-    execution._state.db = settings.DATABASE
-    return execution
+    values = {**made, **fields, "params": json.loads(encoded_params)}
+    every = JobExecution._meta.concrete_fields
+    return JobExecution.from_db(
+        alias,
+        [field.attname for field in every],
+        [values[f.attname] if f.attname in values else f.get_default() for f in every],
+    )
 
 
 def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
@@ -104,6 +104,14 @@ def _json_row(row: dict[str, Any]) -> str:
     return json.dumps({**row, "available_at": str(adapt(time))})
 
 
+@lru_cache(maxsize=_COMPILED_STATEMENTS)
+def _insert_returning_sql(alias: str, columns: tuple[str, ...]) -> str:
+    marks = ", ".join(["%s"] * len(columns))
+    params = dialect_for(alias).json_sql("%s")
+    made = ", ".join(str(field.column) for field in _made_by_database())
+    return f"{_insert_into([*columns, 'params'])} VALUES ({marks}, {params}) RETURNING {made}"
+
+
 def _insert_into(columns: Sequence[str]) -> str:
     quote = connections[settings.DATABASE].ops.quote_name
     names = ", ".join(map(quote, columns))
@@ -113,29 +121,36 @@ def _insert_into(columns: Sequence[str]) -> str:
 def _columns(fields: dict[str, Any]) -> dict[str, Any]:
     """Return column → value, as the database takes it, of all columns but the params."""
     connection = connections[settings.DATABASE]
-    given = {
-        str(field.column): field.get_db_prep_save(fields[field.name], connection)
-        for field in JobExecution._meta.concrete_fields
-        if field.name in fields and field.name != "params"
-    }
-    return {**_default_columns(settings.DATABASE), **given}
+    columns = dict(_default_columns(settings.DATABASE))
+    for name, value in fields.items():
+        field = _fields_by_name()[name]
+        columns[str(field.column)] = field.get_db_prep_save(value, connection)
+    return columns
 
 
 @cache
 def _default_columns(alias: str) -> dict[str, Any]:
-    """Return column → value of what no caller gave; the database's own defaults are left to it."""
+    """Return column → value of what no caller gave; NULL and the database's own are left to it."""
     template = JobExecution()
-    return {
+    made = _made_by_database()
+    values = {
         str(field.column): field.get_db_prep_save(
             field.pre_save(template, add=True), connections[alias]
         )
-        for field in JobExecution._meta.concrete_fields
-        if field not in _made_by_database() and field.name != "params"
+        for name, field in _fields_by_name().items()
+        if field not in made and name != "params"
     }
+    return {column: value for column, value in values.items() if value is not None}
 
 
+@cache
+def _fields_by_name() -> dict[str, Field[Any, Any]]:
+    return {field.name: field for field in JobExecution._meta.concrete_fields}
+
+
+@cache
 def _made_by_database() -> list[Field[Any, Any]]:
-    return [f for f in JobExecution._meta.concrete_fields if f.primary_key or f.has_db_default()]
+    return [f for f in _fields_by_name().values() if f.primary_key or f.has_db_default()]
 
 
 def _converted(value: Any, field: Field[Any, Any], connection: BaseDatabaseWrapper) -> Any:
