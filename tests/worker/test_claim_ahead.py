@@ -30,8 +30,9 @@ def test_a_thousand_short_jobs_take_few_statements() -> None:
     finally:
         worker._pool.close()
     polls = [s for s in statements if "COUNT(" not in s.sql]
-    # A full batch is one statement to settle a hundred and two to claim a hundred.
-    assert len(polls) <= 75, f"{len(polls)} statements on {connection.vendor}"
+    # A full batch is one statement to settle five hundred and two to claim as many; the first ones
+    # are small, until it is known how short the jobs are.
+    assert len(polls) <= 40, f"{len(polls)} statements on {connection.vendor}"
 
 
 def test_no_short_job_waits_behind_long_ones_while_another_worker_is_idle(
