@@ -38,7 +38,7 @@ EVENT_COLUMNS = {
 
 
 def insert_returning(fields: dict[str, Any], encoded_params: str) -> JobExecution:
-    """Insert one row. `create` does the same in four times the time."""
+    """Insert one row. `create` does the same in several times the time."""
     alias = settings.DATABASE
     connection = connections[alias]
     columns = _columns(fields)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from django.db import connections
 
 from jobu.outcomes import released
-from jobu.worker.brief_lock import BriefLock
 from jobu.worker.connections import close_dead_connections, close_finished_connections
 from jobu.worker.event_loop import EventLoopThread
 from jobu.worker.executor import execute, execute_async
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 
     from jobu.attempts import Attempt
     from jobu.outcomes import Outcome
+
+
+_MOMENT_SECONDS = 0.00005
 
 
 class Pool:
@@ -48,7 +50,7 @@ class Pool:
         self._batch_size = batch_size
         self._max_wait = max_wait
         self._on_batch = on_batch
-        self._lock = BriefLock()
+        self._lock = threading.Lock()
         self._waiting: deque[tuple[float, Attempt]] = deque()
         self._runs: set[Run] = set()
         self._outcomes: list[Outcome] = []
@@ -120,6 +122,7 @@ class Pool:
         """
         if not run.may_report():
             return False
+        self._let_others_out()
         with self._lock:
             self._take_in(run, outcome)
             if abandon:
@@ -197,6 +200,7 @@ class Pool:
             if not self.report(run, outcome):
                 self._forget(run)
             return None
+        self._let_others_out()
         with self._lock:
             self._take_in(run, outcome)
             next_run = self._next_for_thread()
@@ -204,6 +208,17 @@ class Pool:
         if is_batch:
             self._on_batch()
         return next_run or self._handoff.get()
+
+    def _let_others_out(self) -> None:
+        """Wait until the lock looks free, for who wants it after every job.
+
+        Whoever stands in line for a lock owns it the moment it is released, long before that
+        thread has the interpreter. The next one, running already, must then wait for a thread
+        that does not run, and so on: soon each job costs a switch between threads. So nobody
+        stands in line: who runs goes on running.
+        """
+        while self._lock.locked():
+            time.sleep(_MOMENT_SECONDS)
 
     def _take_in(self, run: Run, outcome: Outcome) -> None:
         """Free the run's slot and keep its outcome. Needs the lock."""
