@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 class Dialect:
     """One vendor's way of doing things; the defaults suit a database that needs nothing."""
 
+    reads_over_claimed: bool = False
+    """Whether rows that were just claimed stay in an index, in the way of the next claim."""
+
     def now_sql(self, offset: str | None = None) -> str:
         """Return SQL for the clock in UTC, plus the seconds that the SQL `offset` gives."""
         raise NotImplementedError

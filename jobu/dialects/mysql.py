@@ -18,6 +18,9 @@ _STATEMENT_BYTES = 64 * 1024
 
 
 class MySQLDialect(Dialect):
+    # Until they are purged, which is later the more there is to do.
+    reads_over_claimed = True
+
     def now_sql(self, offset: str | None = None) -> str:
         now = "UTC_TIMESTAMP(6)"
         return f"({now} + INTERVAL ROUND(({offset}) * 1000000) MICROSECOND)" if offset else now

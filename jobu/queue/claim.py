@@ -14,6 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 
 from jobu.attempts import Attempt
 from jobu.conf import settings
@@ -31,16 +33,30 @@ if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecutionQuerySet
 
 _COMPILED_QUERIES = 512
+_CLAIMED_TO_TIME = "jobu: the time up to which was claimed"
+_CLAIMED_TO_ID = "jobu: the id up to which was claimed"
+# In the form that MySQL takes for a range of the index.
+_AFTER_CLAIMED = RawSQL(
+    "(available_at > %s OR (available_at = %s AND id > %s))",
+    (_CLAIMED_TO_TIME, _CLAIMED_TO_TIME, _CLAIMED_TO_ID),
+    output_field=BooleanField(),
+)
 _NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lane:
-    """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now."""
+    """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now.
+
+    `claimed_to` is (available_at, id), as the driver gives them, of the last one that was claimed
+    since the lane was found; the next claim begins there. What comes before it by then is found
+    with the lane, the next time.
+    """
 
     queue: str
     priority: int
     due_in: float
+    claimed_to: tuple[Any, int] | None = None
 
 
 def find_lanes(queues: Sequence[str] = ()) -> list[Lane]:
@@ -71,10 +87,11 @@ def claim(
 
 def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list[Attempt]:
     with connections[settings.DATABASE].cursor() as cursor:
-        cursor.execute(*_select_query(settings.DATABASE, lane.queue, lane.priority, limit))
+        cursor.execute(*_select_query_of(lane, limit))
+        found = cursor.fetchall()
         rows = [
             row
-            for index, row in enumerate(cursor.fetchall())
+            for index, row in enumerate(found)
             if index < starting or _may_run_again(row[4], row[5])
         ]
         if not rows:
@@ -84,19 +101,32 @@ def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list
             raise JobuError(
                 f"Claimed {cursor.rowcount} of {len(rows)} locked executions; rolled back."
             )
+    if len(rows) == len(found):
+        lane.claimed_to = rows[-1][7], rows[-1][0]
     # One text of all, because reading a short one takes less time than asking for it.
     params = json.loads(f"[{','.join([row[3] for row in rows])}]")
     return [
         Attempt(pk, number + 1, process_id, handler_name, own_params, lane.queue, *rest)
-        for (pk, number, handler_name, _, *rest), own_params in zip(rows, params, strict=True)
+        for (pk, number, handler_name, _, *rest, _), own_params in zip(rows, params, strict=True)
     ]
 
 
+def _select_query_of(lane: Lane, limit: int) -> tuple[str, list[Any]]:
+    alias = settings.DATABASE
+    goes_on = lane.claimed_to is not None and dialect_for(alias).reads_over_claimed
+    sql, params = _select_query(alias, lane.queue, lane.priority, limit, goes_on)
+    available_at, pk = lane.claimed_to or (None, None)
+    values = {_CLAIMED_TO_TIME: available_at, _CLAIMED_TO_ID: pk}
+    return sql, [values.get(param, param) for param in params]
+
+
 @lru_cache(maxsize=_COMPILED_QUERIES)
-def _select_query(alias: str, queue: str, priority: int, limit: int) -> tuple[str, Any]:
+def _select_query(
+    alias: str, queue: str, priority: int, limit: int, goes_on: bool
+) -> tuple[str, Any]:
+    claimable = JobExecution.objects.using(alias).claimable()
     executions = (
-        JobExecution.objects.using(alias)
-        .claimable()
+        (claimable.filter(_AFTER_CLAIMED) if goes_on else claimable)
         .filter(queue=queue, priority=priority)
         .order_by("available_at", "id")
         .select_for_update(skip_locked=True)
@@ -108,6 +138,7 @@ def _select_query(alias: str, queue: str, priority: int, limit: int) -> tuple[st
             "retry_count",
             "max_retry",
             "timeout_seconds",
+            "available_at",
         )
     )
     return _compiled(executions[:limit], alias)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jobu.queue.claim import find_lanes
@@ -45,7 +46,7 @@ class Lanes:
             self._fresh_until = min(now + _AGE_SECONDS, self.next_due)
         due = [lane for lane in self._found if lane.due_in <= 0]
         if due:
-            self._likely = due[0]
+            self._likely = replace(due[0], claimed_to=None)
         return due
 
     def guess(self) -> list[Lane]:
@@ -56,4 +57,4 @@ class Lanes:
         """
         may_guess, self._may_guess = self._may_guess, False
         was_idle = not any(lane.due_in <= 0 for lane in self._found)
-        return [self._likely] if may_guess and was_idle and self._likely else []
+        return [replace(self._likely)] if may_guess and was_idle and self._likely else []

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.exceptions import JobuError
 from jobu.models import JobExecution, Status
 from jobu.queue.claim import Lane, claim, find_lanes
+from jobu.transactions import write_transaction
 from tests.queue.builders import (
+    DAY,
     claim_now,
     column,
     database_now,
@@ -258,3 +261,30 @@ def test_a_lane_that_is_all_locked_does_not_hide_the_next_one() -> None:
     high, low = pending(priority=1), pending()
     with locked_elsewhere(high):
         assert claimed_ids(1) == [low.pk]
+
+
+def claimed_in(lanes: list[Lane], limit: int, *, free: int | None = None) -> list[int]:
+    with write_transaction(settings.DATABASE):
+        return [attempt.execution_id for attempt in claim(lanes, limit, uuid.uuid4(), free=free)]
+
+
+def test_a_lane_that_was_found_once_is_claimed_to_its_end_in_order() -> None:
+    moments = [DatabaseNow(-3), DatabaseNow(-3), DatabaseNow(-2), DatabaseNow(-1)]
+    executions = [pending(available_at=moments[number // 2]) for number in range(7)]
+    lanes = find_lanes()
+    claims = [claimed_in(lanes, 3) for _ in range(4)]
+    assert claims == [ids(executions[:3]), ids(executions[3:6]), ids(executions[6:]), []]
+
+
+def test_what_comes_before_the_last_claim_is_found_with_the_lane_the_next_time() -> None:
+    pending(available_at=DatabaseNow(-1))
+    assert len(claimed_in(find_lanes(), 1)) == 1
+    earlier = pending(available_at=DatabaseNow(-DAY))
+    assert claimed_ids() == [earlier.pk]
+
+
+def test_what_was_left_for_want_of_a_slot_is_not_passed_over() -> None:
+    again, last, after = pending(max_retry=3), pending(max_retry=1), pending(max_retry=3)
+    lanes = find_lanes()
+    assert claimed_in(lanes, 10, free=1) == [again.pk, after.pk]
+    assert claimed_in(lanes, 10, free=1) == [last.pk]

@@ -11,14 +11,16 @@ from django.core.management.color import no_style
 from django.db import connection
 
 from jobu.api.tally import count_finished
+from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, JobExecution, Process, Status, Tally
 from jobu.models.fields import StatusIndex
 from jobu.outcomes import succeeded
-from jobu.queue.claim import find_lanes
+from jobu.queue.claim import claim, find_lanes
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle
+from jobu.transactions import write_transaction
 from tests.api.callers import caller
 from tests.queue.builders import DAY, attempt_of, claim_now, process, running
 from tests.queue.plans import TABLE, Statement, caught, plan_of
@@ -125,6 +127,17 @@ def test_a_claim_reads_its_lanes_by_the_index_of_pending_executions() -> None:
     claiming = [s for s in reads(statements) if "LIMIT 100" in s.sql]
     assert len(claiming) == 1
     assert_goes_by("jobu_exec_pending", claiming)
+
+
+def test_the_next_claim_in_a_lane_goes_on_where_the_last_one_ended() -> None:
+    [lane, *_] = find_lanes(["queue1"])
+    with caught() as statements, write_transaction(settings.DATABASE):
+        for _ in range(2):
+            assert len(claim([lane], 100, HOLDER)) == 100
+    claiming = [s for s in reads(statements) if "LIMIT 100" in s.sql]
+    assert_goes_by("jobu_exec_pending", claiming)
+    goes_on = ["available_at >" in s.sql for s in claiming]
+    assert goes_on == [False, connection.vendor == "mysql"]
 
 
 def test_a_claim_marks_its_rows_by_primary_key() -> None:
