@@ -15,7 +15,7 @@ from jobu.conf import settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SQLITE_LOOK_SECONDS = 0.035
+_SQLITE_LOOK_SECONDS = 0.045
 
 
 class Listener:
