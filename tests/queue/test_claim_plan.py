@@ -130,7 +130,7 @@ def test_a_claim_reads_its_lanes_by_the_index_of_pending_executions() -> None:
 
 
 def test_the_next_claim_in_a_lane_goes_on_where_the_last_one_ended() -> None:
-    [lane, *_] = find_lanes(["queue1"])
+    [lane, *_] = find_lanes(["queue2"])
     with caught() as statements, write_transaction(settings.DATABASE):
         for _ in range(2):
             assert len(claim([lane], 100, HOLDER)) == 100
