@@ -217,6 +217,8 @@ class Worker(PollingProcess):
         held = JobExecution.objects.held_by(self.heartbeat.process_id).values_list(*ATTEMPT_FIELDS)
         attempts = [Attempt(*row) for row in held]
         self._give_back([a for a in attempts if (a.execution_id, a.number) not in known])
+        # The lanes may think that more of them was claimed than there was.
+        self._lanes.must_look = True
         self._commit_is_uncertain = False
 
     def _stop_if_over(self, has_due: bool) -> None:

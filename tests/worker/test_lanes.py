@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from jobu import Worker, enqueue
@@ -119,3 +119,23 @@ def test_a_guess_fills_the_free_slots_and_no_more(worker: Worker) -> None:
     worker.wake()
     worker.poll()
     assert JobExecution.objects.filter(status=Status.PENDING).count() == 15
+
+
+def test_after_a_claim_that_failed_the_lanes_are_looked_at_again(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enqueue("echo", queue="usual")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OperationalError("the connection broke")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("jobu.worker.worker.claim", fail)
+        worker._lanes.must_look = True
+        with pytest.raises(OperationalError):
+            worker.poll()
+    assert not worker._lanes.must_look
+    worker._give_back_unknown()
+    assert worker._lanes.must_look
+    worker.poll()
+    assert pending() == set()
