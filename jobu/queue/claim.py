@@ -33,6 +33,15 @@ if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecutionQuerySet
 
 _COMPILED_QUERIES = 512
+_COLUMNS = (
+    "id",
+    "attempt",
+    "handler_name",
+    "params",
+    "retry_count",
+    "max_retry",
+    "timeout_seconds",
+)
 _CLAIMED_TO_TIME = "jobu: the time up to which was claimed"
 _CLAIMED_TO_ID = "jobu: the id up to which was claimed"
 # In the form that MySQL takes for a range of the index.
@@ -101,19 +110,19 @@ def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list
             raise JobuError(
                 f"Claimed {cursor.rowcount} of {len(rows)} locked executions; rolled back."
             )
-    if len(rows) == len(found):
-        lane.claimed_to = rows[-1][7], rows[-1][0]
+    if len(rows) == len(found) and dialect_for(settings.DATABASE).reads_over_claimed:
+        lane.claimed_to = rows[-1][-1], rows[-1][0]
     # One text of all, because reading a short one takes less time than asking for it.
     params = json.loads(f"[{','.join([row[3] for row in rows])}]")
     return [
-        Attempt(pk, number + 1, process_id, handler_name, own_params, lane.queue, *rest)
-        for (pk, number, handler_name, _, *rest, _), own_params in zip(rows, params, strict=True)
+        Attempt(pk, number + 1, process_id, handler_name, own_params, lane.queue, *rest[:3])
+        for (pk, number, handler_name, _, *rest), own_params in zip(rows, params, strict=True)
     ]
 
 
 def _select_query_of(lane: Lane, limit: int) -> tuple[str, list[Any]]:
     alias = settings.DATABASE
-    goes_on = lane.claimed_to is not None and dialect_for(alias).reads_over_claimed
+    goes_on = lane.claimed_to is not None
     sql, params = _select_query(alias, lane.queue, lane.priority, limit, goes_on)
     available_at, pk = lane.claimed_to or (None, None)
     values = {_CLAIMED_TO_TIME: available_at, _CLAIMED_TO_ID: pk}
@@ -125,21 +134,13 @@ def _select_query(
     alias: str, queue: str, priority: int, limit: int, goes_on: bool
 ) -> tuple[str, Any]:
     claimable = JobExecution.objects.using(alias).claimable()
+    columns = [*_COLUMNS, "available_at"] if dialect_for(alias).reads_over_claimed else _COLUMNS
     executions = (
         (claimable.filter(_AFTER_CLAIMED) if goes_on else claimable)
         .filter(queue=queue, priority=priority)
         .order_by("available_at", "id")
         .select_for_update(skip_locked=True)
-        .values_list(
-            "id",
-            "attempt",
-            "handler_name",
-            "params",
-            "retry_count",
-            "max_retry",
-            "timeout_seconds",
-            "available_at",
-        )
+        .values_list(*columns)
     )
     return _compiled(executions[:limit], alias)
 

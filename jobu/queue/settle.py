@@ -29,29 +29,41 @@ REFUSED = (LateOutcomesError, DataError, IntegrityError)
 """What `settle` raises because of an outcome, rather than because of the database's state."""
 
 
-def settle(outcomes: Sequence[Outcome]) -> None:
-    """Write the outcomes. Call it inside a `write_transaction`.
+class Settlement:
+    """Outcomes in the form in which they are written, which takes a while to make of many."""
 
-    Raises one of `REFUSED` if not all of them could be written; then roll back and settle them
-    with `settle_one_by_one`.
-    """
-    if not outcomes:
-        return
-    connection = connections[settings.DATABASE]
-    process_field = JobExecution._meta.get_field("claimed_by")
-    changed = 0
-    with connection.cursor() as cursor:
-        now = time.monotonic()
-        for (_, statement), alike in _sorted_out(outcomes).items():
-            holder = process_field.get_db_prep_value(alike[0].attempt.claimed_by, connection)
-            for rows in _chunks([statement.row(outcome, now) for outcome in alike]):
-                cursor.execute(statement.sql(settings.DATABASE), [rows, holder])
+    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        self._outcomes = outcomes
+        self._statements = list(_statements(outcomes))
+
+    def write(self) -> None:
+        """Write the outcomes. Call it inside a `write_transaction`.
+
+        Raises one of `REFUSED` if not all of them could be written; then roll back and settle them
+        with `settle_one_by_one`.
+        """
+        if not self._outcomes:
+            return
+        connection = connections[settings.DATABASE]
+        changed = 0
+        with connection.cursor() as cursor:
+            for sql, params in self._statements:
+                cursor.execute(sql, params)
                 changed += cursor.rowcount
-    if changed != len(outcomes):
-        raise LateOutcomesError(f"{len(outcomes) - changed} attempts are no longer held.")
-    given_back = {o.attempt.queue for o in outcomes if o.status is Status.PENDING and not o.delay}
-    if given_back:
-        dialect_for(settings.DATABASE).announce(connection, sorted(given_back))
+        if changed != len(self._outcomes):
+            raise LateOutcomesError(f"{len(self._outcomes) - changed} attempts are no longer held.")
+        given_back = {
+            outcome.attempt.queue
+            for outcome in self._outcomes
+            if outcome.status is Status.PENDING and not outcome.delay
+        }
+        if given_back:
+            dialect_for(settings.DATABASE).announce(connection, sorted(given_back))
+
+
+def settle(outcomes: Sequence[Outcome]) -> None:
+    """Write the outcomes, as `Settlement.write` does."""
+    Settlement(outcomes).write()
 
 
 def settle_one_by_one(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -99,6 +111,16 @@ def _is_stored(outcome: Outcome) -> bool:
         attempt.number,
         outcome.status,
     )
+
+
+def _statements(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[Any]]]:
+    connection = connections[settings.DATABASE]
+    process_field = JobExecution._meta.get_field("claimed_by")
+    now = time.monotonic()
+    for (_, statement), alike in _sorted_out(outcomes).items():
+        holder = process_field.get_db_prep_value(alike[0].attempt.claimed_by, connection)
+        for rows in _chunks([statement.row(outcome, now) for outcome in alike]):
+            yield statement.sql(settings.DATABASE), [rows, holder]
 
 
 def _sorted_out(outcomes: Sequence[Outcome]) -> dict[tuple[int, SettleStatement], list[Outcome]]:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 
 _MOMENT_SECONDS = 0.00005
+_LONGEST_PAUSE_SECONDS = 0.02
+_TURN_SECONDS = 0.001
+"""How long async handlers that never await may follow one another, before others have a turn."""
 
 
 class Pool:
@@ -55,6 +58,7 @@ class Pool:
         self._runs: set[Run] = set()
         self._outcomes: list[Outcome] = []
         self._pace = Pace()
+        self._paused_until = 0.0
         self._handoff: SimpleQueue[Run | None] = SimpleQueue()
         self._idle_threads = 0
         self._threads = 0
@@ -79,6 +83,7 @@ class Pool:
     def take_outcomes(self) -> list[Outcome]:
         with self._lock:
             taken, self._outcomes = self._outcomes, []
+        self._pace.observe([outcome.seconds for outcome in taken])
         return taken
 
     def take_waiting(self, *, older_than: float = 0) -> list[Attempt]:
@@ -89,6 +94,18 @@ class Pool:
             while self._waiting and self._waiting[0][0] <= oldest:
                 taken.append(self._waiting.popleft()[1])
         return taken
+
+    def pause(self) -> None:
+        """Let the worker's loop go first: start nothing for a moment, until `resume()`.
+
+        The loop needs the interpreter shortly and often, to give the database its next work; slots
+        want it all the time, and whoever has it may keep it for five milliseconds. Without a pause
+        the database would wait for the slots, and then the slots for the database.
+        """
+        self._paused_until = time.monotonic() + _LONGEST_PAUSE_SECONDS
+
+    def resume(self) -> None:
+        self._paused_until = 0.0
 
     def runs(self) -> list[Run]:
         with self._lock:
@@ -176,10 +193,18 @@ class Pool:
                 target=self._run_thread, args=(run,), name=f"{self._name}-slot", daemon=True
             ).start()
 
-    async def _run_task(self, run: Run) -> None:
-        run.task = asyncio.current_task()
-        run.thread_id = threading.get_ident()
-        self.report(run, await execute_async(run))
+    async def _run_task(self, first: Run) -> None:
+        run: Run | None = first
+        task = asyncio.current_task()
+        turn_ends = time.monotonic() + _TURN_SECONDS
+        while run is not None:
+            run.task = task
+            run.thread_id = threading.get_ident()
+            outcome = await execute_async(run)
+            run = self._report_and_go_on(run, outcome)
+            if time.monotonic() > turn_ends:
+                await asyncio.sleep(0)
+                turn_ends = time.monotonic() + _TURN_SECONDS
 
     def _run_thread(self, first: Run) -> None:
         run: Run | None = first
@@ -189,13 +214,16 @@ class Pool:
                 run.thread_id = threading.get_ident()
                 outcome = execute(run)
                 close_finished_connections()
+                may_go_on = run.interrupt is None
                 run = self._report_and_go_on(run, outcome)
+                if run is None and may_go_on:
+                    run = self._handoff.get()
         finally:
             with suppress(Exception):
                 connections.close_all()
 
     def _report_and_go_on(self, run: Run, outcome: Outcome) -> Run | None:
-        """Report and take the next run, or wait for one; None ends the thread."""
+        """Report, and take the next run for the same thread or task, if it may have one."""
         if run.interrupt is not None:
             if not self.report(run, outcome):
                 self._forget(run)
@@ -203,40 +231,42 @@ class Pool:
         self._let_others_out()
         with self._lock:
             self._take_in(run, outcome)
-            next_run = self._next_for_thread()
+            next_run = self._next_alike(run)
+            if next_run is None and not run.is_async:
+                self._idle_threads += 1
             is_batch = self._has_batch()
         if is_batch:
             self._on_batch()
-        return next_run or self._handoff.get()
+        return next_run
 
     def _let_others_out(self) -> None:
-        """Wait until the lock looks free, for who wants it after every job.
+        """Wait while the slots are paused, and until the lock looks free.
 
         Whoever stands in line for a lock owns it the moment it is released, long before that
         thread has the interpreter. The next one, running already, must then wait for a thread
         that does not run, and so on: soon each job costs a switch between threads. So nobody
         stands in line: who runs goes on running.
         """
-        while self._lock.locked():
+        while self._lock.locked() or time.monotonic() < self._paused_until:
             time.sleep(_MOMENT_SECONDS)
 
     def _take_in(self, run: Run, outcome: Outcome) -> None:
         """Free the run's slot and keep its outcome. Needs the lock."""
         self._runs.discard(run)
         self._outcomes.append(outcome)
-        self._pace.observe(outcome.seconds)
 
     def _has_batch(self) -> bool:
         """Tell whether there is a full batch of outcomes, or all there will be. Needs the lock."""
         return not self._waiting or len(self._outcomes) >= self._batch_size
 
-    def _next_for_thread(self) -> Run | None:
-        """Take the next run that needs a thread, or count this one as idle. Needs the lock."""
-        while (run := self._next_run()) is not None and run.is_async:
-            self._start(run)
-        if run is None:
-            self._idle_threads += 1
-        return run
+    def _next_alike(self, run: Run) -> Run | None:
+        """Take the next run that can follow where `run` ran; start others. Needs the lock."""
+        while (next_run := self._next_run()) is not None:
+            if next_run.is_async is run.is_async and run.event_loop in {None, self._event_loop}:
+                next_run.event_loop = run.event_loop
+                return next_run
+            self._start(next_run)
+        return None
 
     def _start_waiting(self) -> None:
         """Fill the free slots. Needs the lock."""

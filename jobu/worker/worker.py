@@ -20,7 +20,7 @@ from jobu.outcomes import released
 from jobu.processes.housekeeper import Chore
 from jobu.processes.polling import PollingProcess
 from jobu.queue.claim import claim
-from jobu.queue.settle import REFUSED, settle, settle_one_by_one
+from jobu.queue.settle import REFUSED, Settlement, settle_one_by_one
 from jobu.transactions import write_transaction
 from jobu.worker.lanes import Lanes
 from jobu.worker.pool import Pool
@@ -128,6 +128,7 @@ class Worker(PollingProcess):
             self.heartbeat.beat()
         if self._commit_is_uncertain:
             self._give_back_unknown()
+        self._pool.pause()
         self._unsettled += self._pool.take_outcomes()
         self._give_back(self._pool.take_waiting(older_than=_STALE_SECONDS))
         room, free = (0, 0) if self.is_stopping else self._pool.room()
@@ -142,7 +143,10 @@ class Worker(PollingProcess):
         self._pool.add(attempts)
         self._watchdog.notice()
         self._stop_if_over(bool(lanes))
-        return self._delay(room, bool(lanes), bool(attempts))
+        delay = self._delay(room, bool(lanes), len(attempts))
+        if delay:
+            self._pool.resume()
+        return delay
 
     def finish(self) -> None:
         self._give_back(self._pool.take_waiting())
@@ -165,6 +169,7 @@ class Worker(PollingProcess):
     def _settle_and_claim(self, lanes: Sequence[Lane], room: int, free: int) -> list[Attempt]:
         outcomes = self._unsettled
         to_store = [outcome for outcome in outcomes if not outcome.is_stored]
+        settlement = Settlement(to_store)
         attempts: list[Attempt] = []
         self._commit_is_uncertain = True
         try:
@@ -173,7 +178,9 @@ class Worker(PollingProcess):
                 dialect.reach_rows_by_key(
                     connections[settings.DATABASE], max(len(to_store), room if lanes else 0)
                 )
-                settle(to_store)
+                # From here on the loop does little but wait for the database.
+                self._pool.resume()
+                settlement.write()
                 attempts = claim(lanes, room, self.heartbeat.process_id, free=free)
         except REFUSED:
             outcomes = settle_one_by_one(outcomes)
@@ -188,11 +195,13 @@ class Worker(PollingProcess):
             self._lanes.must_look = True
         return attempts
 
-    def _delay(self, room: int, has_due: bool, has_claimed: bool) -> float:
+    def _delay(self, room: int, has_due: bool, claimed: int) -> float:
         """Poll again at once while there is work, later and later while there is none (M19)."""
         if self._pool.has_waiting():
-            return _LINGER_SECONDS
-        if has_claimed or self._has_guessed:
+            # One batch to run while the other is settled.
+            has_room = claimed >= self._claim_batch_size <= self._pool.room()[0]
+            return 0 if has_room else _LINGER_SECONDS
+        if claimed or self._has_guessed:
             return 0
         if not room:
             return self._max_poll_interval

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -9,6 +10,9 @@ from django.db import connection
 
 from jobu import Worker, enqueue_many
 from jobu.models import JobExecution, Status
+from jobu.queue.settle import Settlement
+from jobu.worker.pace import Pace
+from jobu.worker.pool import Pool
 from tests.project.shop.jobs import GATE
 from tests.queue.plans import caught
 from tests.workers import wait_until
@@ -33,6 +37,48 @@ def test_a_thousand_short_jobs_take_few_statements() -> None:
     # A full batch is one statement to settle five hundred and two to claim as many; the first ones
     # are small, until it is known how short the jobs are.
     assert len(polls) <= 40, f"{len(polls)} statements on {connection.vendor}"
+
+
+@pytest.mark.parametrize("handler", ["echo", "async_echo"])
+def test_slots_have_a_batch_to_run_while_another_is_settled(
+    start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch, handler: str
+) -> None:
+    worker: list[Worker] = []
+    waiting: list[int] = []
+
+    def write(settlement: Settlement) -> None:
+        if worker and len(settlement._outcomes) >= 50:
+            waiting.append(len(worker[0]._pool._waiting))
+        written(settlement)
+
+    written = Settlement.write
+    monkeypatch.setattr(Settlement, "write", write)
+    enqueue_many(handler, ({"params": {}} for _ in range(1500)))
+    worker.append(start_worker(claim_batch_size=50, drain=True))
+    assert worker[0].join(60)
+    assert JobExecution.objects.filter(status=Status.SUCCESS).count() == 1500
+    # Not at each of them: a busy machine may keep the loop from claiming in time.
+    assert statistics.median(waiting) > 40, waiting
+
+
+def test_slots_go_on_by_themselves_if_nobody_ends_their_pause(
+    start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pool, "resume", lambda _pool: None)
+    enqueue_many("echo", ({} for _ in range(50)))
+    worker = start_worker(drain=True)
+    assert worker.join(60)
+    assert JobExecution.objects.filter(status=Status.SUCCESS).count() == 50
+
+
+def test_a_few_stragglers_do_not_stop_the_claims_ahead() -> None:
+    pace = Pace()
+    for _ in range(3):
+        # The last ones of a batch had to wait for the interpreter, by far longer than they ran.
+        pace.observe([0.00001] * 490 + [0.02] * 10)
+    assert pace.ahead(slots=5, limit=1000) == 1000
+    pace.observe([1.0] * 5)
+    assert pace.ahead(slots=5, limit=1000) == 0
 
 
 def test_no_short_job_waits_behind_long_ones_while_another_worker_is_idle(

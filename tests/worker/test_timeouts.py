@@ -52,10 +52,12 @@ def test_async_handlers_go_on_after_one_has_blocked_their_event_loop(
     start_worker: StartWorker,
 ) -> None:
     blocking = enqueue("async_blocks", {"seconds": 6}, timeout_seconds=1)
-    start_worker(pool_size=3)
+    worker = start_worker(pool_size=3)
     wait_until(lambda: JobExecution.objects.running().exists(), "the claim")
     assert finished(blocking).status == Status.TIMEOUT
+    assert worker._pool.abandoned() == 1
     assert finished(enqueue("async_orm")).status == Status.SUCCESS
+    wait_until(lambda: not worker._pool.abandoned(), "the end of the handler that blocked")
 
 
 def test_what_shared_a_blocked_event_loop_is_given_back_and_runs_again(

@@ -38,6 +38,21 @@ async def async_echo(params: dict[str, Any]) -> dict[str, Any]:
     return params
 
 
+TURNS: list[str] = []
+
+
+@handler("async_wants_a_turn")
+async def async_wants_a_turn() -> None:
+    await asyncio.sleep(0.004)
+    TURNS.append("had its turn")
+
+
+@handler("async_never_awaits")
+async def async_never_awaits() -> None:
+    time.sleep(0.002)  # noqa: ASYNC251 - that is the point
+    TURNS.append("did not await")
+
+
 @handler("sleep", max_retry=100)
 def sleep(seconds: float) -> None:
     time.sleep(seconds)
