@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
+from django.db.models import JSONField
 
 from jobu.conf import settings
 from jobu.dialects import dialect_for
@@ -14,7 +15,7 @@ from jobu.jsonable import json_arrays
 from jobu.models import JobExecution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from django.db.backends.base.base import BaseDatabaseWrapper
     from django.db.models import Field
@@ -41,17 +42,13 @@ def insert_returning(fields: dict[str, Any], encoded_params: str) -> JobExecutio
     """Insert one row. `create` does the same in several times the time."""
     alias = settings.DATABASE
     connection = connections[alias]
-    columns = _columns(fields)
     with connection.cursor() as cursor:
-        cursor.execute(
-            _insert_returning_sql(alias, tuple(columns)), [*columns.values(), encoded_params]
-        )
+        sql = _insert_returning_sql(alias, tuple(fields))
+        cursor.execute(sql, [*_prepared(fields), encoded_params])
         row = cursor.fetchone()
-    made = {
-        field.attname: _converted(value, field, connection)
-        for field, value in zip(_made_by_database(), row, strict=True)
-    }
-    values = {**made, **fields, "params": json.loads(encoded_params)}
+    values = {**fields, "params": json.loads(encoded_params)}
+    for field, value in zip(_made_by_database(), row, strict=True):
+        values[field.attname] = _converted(value, field, connection)
     every = JobExecution._meta.concrete_fields
     return JobExecution.from_db(
         alias,
@@ -63,12 +60,12 @@ def insert_returning(fields: dict[str, Any], encoded_params: str) -> JobExecutio
 def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
     """Insert rows that differ in their params alone, which travel as one JSON parameter."""
     dialect = dialect_for(settings.DATABASE)
-    columns = _columns(fields)
-    values = ", ".join([*["%s"] * len(columns), dialect.json_sql("t.value")])
+    values = {**_values_sql(settings.DATABASE, fields), "params": dialect.json_sql("t.value")}
     with connections[settings.DATABASE].cursor() as cursor:
         cursor.execute(
-            f"{_insert_into([*columns, 'params'])} SELECT {values} FROM {dialect.unpack_sql()}",  # noqa: S608 - our names
-            [*columns.values(), json.dumps(encoded_params)],
+            f"{_insert_into(values)} SELECT {', '.join(values.values())} "  # noqa: S608 - our names
+            f"FROM {dialect.unpack_sql()}",
+            [*_prepared(fields), json.dumps(encoded_params)],
         )
 
 
@@ -79,20 +76,20 @@ def insert_new(fields: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
     """
     connection = connections[settings.DATABASE]
     dialect = dialect_for(settings.DATABASE)
-    constants = {c: v for c, v in _columns(fields).items() if c not in EVENT_COLUMNS}
-    selected = {name: f"t.{name}" for name in EVENT_COLUMNS}
+    selected = _values_sql(settings.DATABASE, fields)
+    selected.update({name: f"t.{name}" for name in EVENT_COLUMNS})
     selected["params"] = dialect.json_sql("t.params")
     selected["extra"] = dialect.json_sql("t.extra")
     selected["available_at"] = f"COALESCE(t.available_at, {dialect.now_sql()})"
-    values = ", ".join([*["%s"] * len(constants), *selected.values()])
     sql = dialect.insert_new_sql(
-        _insert_into([*constants, *selected]),
-        f"SELECT {values} FROM {dialect.unpack_records_sql(EVENT_COLUMNS)}",  # noqa: S608
+        _insert_into(selected),
+        f"SELECT {', '.join(selected.values())} "  # noqa: S608 - our names
+        f"FROM {dialect.unpack_records_sql(EVENT_COLUMNS)}",
         connection.ops.quote_name(JobExecution._meta.db_table),
     )
     with connection.cursor() as cursor:
         for chunk in json_arrays(map(_json_row, rows), _CHUNK_CHARACTERS):
-            cursor.execute(sql, [*constants.values(), chunk])
+            cursor.execute(sql, [*_prepared(fields), chunk])
 
 
 def _json_row(row: dict[str, Any]) -> str:
@@ -105,42 +102,64 @@ def _json_row(row: dict[str, Any]) -> str:
 
 
 @lru_cache(maxsize=_COMPILED_STATEMENTS)
-def _insert_returning_sql(alias: str, columns: tuple[str, ...]) -> str:
-    marks = ", ".join(["%s"] * len(columns))
-    params = dialect_for(alias).json_sql("%s")
+def _insert_returning_sql(alias: str, given: tuple[str, ...]) -> str:
+    values = {**_values_sql(alias, given), "params": dialect_for(alias).json_sql("%s")}
     made = ", ".join(str(field.column) for field in _made_by_database())
-    return f"{_insert_into([*columns, 'params'])} VALUES ({marks}, {params}) RETURNING {made}"
+    return f"{_insert_into(values)} VALUES ({', '.join(values.values())}) RETURNING {made}"
 
 
-def _insert_into(columns: Sequence[str]) -> str:
+def _insert_into(columns: Iterable[str]) -> str:
     quote = connections[settings.DATABASE].ops.quote_name
     names = ", ".join(map(quote, columns))
     return f"INSERT INTO {quote(JobExecution._meta.db_table)} ({names})"
 
 
-def _columns(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return column → value, as the database takes it, of all columns but the params."""
+def _values_sql(alias: str, given: Iterable[str]) -> dict[str, str]:
+    """Return column → SQL of all but the params: a parameter for each given field, at the end.
+
+    What nobody gave is a literal: a parameter costs time each time. NULL and what the database
+    makes itself are left to it.
+    """
+    values = {c: sql for c, sql in _default_literals(alias).items() if c not in given}
+    return {**values, **{str(_fields_by_name()[name].column): "%s" for name in given}}
+
+
+def _prepared(fields: dict[str, Any]) -> list[Any]:
+    """Return the values as the database takes them; every driver takes texts and numbers."""
     connection = connections[settings.DATABASE]
-    columns = dict(_default_columns(settings.DATABASE))
-    for name, value in fields.items():
-        field = _fields_by_name()[name]
-        columns[str(field.column)] = field.get_db_prep_save(value, connection)
-    return columns
+    return [
+        value
+        if type(value) in {str, int}
+        else _fields_by_name()[name].get_db_prep_save(value, connection)
+        for name, value in fields.items()
+    ]
 
 
 @cache
-def _default_columns(alias: str) -> dict[str, Any]:
-    """Return column → value of what no caller gave; NULL and the database's own are left to it."""
-    template = JobExecution()
+def _default_literals(alias: str) -> dict[str, str]:
     made = _made_by_database()
-    values = {
-        str(field.column): field.get_db_prep_save(
-            field.pre_save(template, add=True), connections[alias]
-        )
+    defaults = {
+        str(field.column): (field, field.get_default())
         for name, field in _fields_by_name().items()
         if field not in made and name != "params"
     }
-    return {column: value for column, value in values.items() if value is not None}
+    return {
+        column: dialect_for(alias).json_sql(_literal(json.dumps(value)))
+        if isinstance(field, JSONField)
+        else _literal(value)
+        for column, (field, value) in defaults.items()
+        if value is not None
+    }
+
+
+def _literal(value: str | int) -> str:
+    """Return one of our own defaults as SQL, for a statement that has parameters as well."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    text = str(value).replace("'", "''").replace("%", "%%")
+    return f"'{text}'"
 
 
 @cache
