@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 class Dialect:
     """One vendor's way of doing things; the defaults suit a database that needs nothing."""
 
-    reads_over_claimed: bool = False
-    """Whether rows that were just claimed stay in an index, in the way of the next claim."""
+    after_claimed_sql: tuple[str, ...] | None = None
+    """Where rows that were just claimed stay in the index, in the way of the next claim: SQL for
+    what comes after a row in it, and which of that row's columns its parameters are."""
 
     def now_sql(self, offset: str | None = None) -> str:
         """Return SQL for the clock in UTC, plus the seconds that the SQL `offset` gives."""

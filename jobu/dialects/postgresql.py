@@ -19,6 +19,8 @@ _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
 
 
 class PostgreSQLDialect(Dialect):
+    after_claimed_sql = ("(available_at, id) > (%s, %s)", "available_at", "id")
+
     def now_sql(self, offset: str | None = None) -> str:
         now = "STATEMENT_TIMESTAMP()"
         return f"({now} + ({offset}) * INTERVAL '1 second')" if offset else now

@@ -42,14 +42,11 @@ _COLUMNS = (
     "max_retry",
     "timeout_seconds",
 )
-_CLAIMED_TO_TIME = "jobu: the time up to which was claimed"
-_CLAIMED_TO_ID = "jobu: the id up to which was claimed"
-# In the form that MySQL takes for a range of the index.
-_AFTER_CLAIMED = RawSQL(
-    "(available_at > %s OR (available_at = %s AND id > %s))",
-    (_CLAIMED_TO_TIME, _CLAIMED_TO_TIME, _CLAIMED_TO_ID),
-    output_field=BooleanField(),
-)
+_CLAIMED_TO = {
+    "available_at": "jobu: the time up to which was claimed",
+    "id": "jobu: the id up to which was claimed",
+}
+"""What stands in a compiled query for the values of `Lane.claimed_to`."""
 _NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED))
 
 
@@ -57,15 +54,15 @@ _NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED)
 class Lane:
     """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now.
 
-    `claimed_to` is (available_at, id), as the driver gives them, of the last one that was claimed
-    since the lane was found; the next claim begins there. What comes before it by then is found
-    with the lane, the next time.
+    `claimed_to` has `available_at` and `id`, as the driver gives them, of the last one that was
+    claimed since the lane was found; the next claim begins there. What comes before it by then is
+    found with the lane, the next time.
     """
 
     queue: str
     priority: int
     due_in: float
-    claimed_to: tuple[Any, int] | None = None
+    claimed_to: dict[str, Any] | None = None
 
 
 def find_lanes(queues: Sequence[str] = ()) -> list[Lane]:
@@ -110,8 +107,8 @@ def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list
             raise JobuError(
                 f"Claimed {cursor.rowcount} of {len(rows)} locked executions; rolled back."
             )
-    if len(rows) == len(found) and dialect_for(settings.DATABASE).reads_over_claimed:
-        lane.claimed_to = rows[-1][-1], rows[-1][0]
+    if len(rows) == len(found) and dialect_for(settings.DATABASE).after_claimed_sql:
+        lane.claimed_to = {"available_at": rows[-1][-1], "id": rows[-1][0]}
     # One text of all, because reading a short one takes less time than asking for it.
     params = json.loads(f"[{','.join([row[3] for row in rows])}]")
     return [
@@ -124,8 +121,7 @@ def _select_query_of(lane: Lane, limit: int) -> tuple[str, list[Any]]:
     alias = settings.DATABASE
     goes_on = lane.claimed_to is not None
     sql, params = _select_query(alias, lane.queue, lane.priority, limit, goes_on)
-    available_at, pk = lane.claimed_to or (None, None)
-    values = {_CLAIMED_TO_TIME: available_at, _CLAIMED_TO_ID: pk}
+    values = {_CLAIMED_TO[column]: value for column, value in (lane.claimed_to or {}).items()}
     return sql, [values.get(param, param) for param in params]
 
 
@@ -134,10 +130,15 @@ def _select_query(
     alias: str, queue: str, priority: int, limit: int, goes_on: bool
 ) -> tuple[str, Any]:
     claimable = JobExecution.objects.using(alias).claimable()
-    columns = [*_COLUMNS, "available_at"] if dialect_for(alias).reads_over_claimed else _COLUMNS
+    columns = list(_COLUMNS)
+    if after := dialect_for(alias).after_claimed_sql:
+        columns.append("available_at")
+        if goes_on:
+            marks = tuple(_CLAIMED_TO[column] for column in after[1:])
+            after_claimed = RawSQL(after[0], marks, output_field=BooleanField())  # noqa: S611 - ours
+            claimable = claimable.filter(after_claimed)
     executions = (
-        (claimable.filter(_AFTER_CLAIMED) if goes_on else claimable)
-        .filter(queue=queue, priority=priority)
+        claimable.filter(queue=queue, priority=priority)
         .order_by("available_at", "id")
         .select_for_update(skip_locked=True)
         .values_list(*columns)
