@@ -6,7 +6,14 @@ from typing import Any, Self
 
 from benchmarks.stores.server import Store, StoreUnavailableError, address
 
-_SETTINGS = ("server_version", "synchronous_commit", "fsync", "shared_buffers", "max_wal_size")
+_SETTINGS = (
+    "server_version",
+    "synchronous_commit",
+    "fsync",
+    "autovacuum",
+    "shared_buffers",
+    "max_wal_size",
+)
 
 
 class PostgreSQL(Store):
