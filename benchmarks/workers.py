@@ -97,6 +97,8 @@ def _children() -> dict[int, list[int]]:
 @contextmanager
 def started(way: Way) -> Iterator[Workers]:
     """Run the workers of `way`; they are killed at the end, which they all must stand."""
+    # What was filled in or dropped before them is not theirs to write.
+    os.sync()
     with tempfile.TemporaryDirectory(prefix="jobu-bench-") as name:
         folder = Path(name)
         workers = Workers([], folder)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MOMENT_SECONDS = 0.00005
 _LONGEST_PAUSE_SECONDS = 0.02
+"""A loop that does not come back, because its database does not, must not stop the slots."""
 _TURN_SECONDS = 0.001
 """How long async handlers that never await may follow one another, before others have a turn."""
 
@@ -139,8 +140,8 @@ class Pool:
         """
         if not run.may_report():
             return False
-        self._let_others_out()
-        with self._lock:
+        self._acquire_lock()
+        try:
             self._take_in(run, outcome)
             if abandon:
                 self._abandoned.append(run)
@@ -148,6 +149,8 @@ class Pool:
                 self._threads -= 1
             self._start_waiting()
             is_batch = self._has_batch()
+        finally:
+            self._lock.release()
         if is_batch:
             self._on_batch()
         return True
@@ -228,26 +231,28 @@ class Pool:
             if not self.report(run, outcome):
                 self._forget(run)
             return None
-        self._let_others_out()
-        with self._lock:
+        self._acquire_lock()
+        try:
             self._take_in(run, outcome)
             next_run = self._next_alike(run)
             if next_run is None and not run.is_async:
                 self._idle_threads += 1
             is_batch = self._has_batch()
+        finally:
+            self._lock.release()
         if is_batch:
             self._on_batch()
         return next_run
 
-    def _let_others_out(self) -> None:
-        """Wait while the slots are paused, and until the lock looks free.
+    def _acquire_lock(self) -> None:
+        """Acquire the lock after a job, without standing in line for it; not while paused.
 
         Whoever stands in line for a lock owns it the moment it is released, long before that
         thread has the interpreter. The next one, running already, must then wait for a thread
         that does not run, and so on: soon each job costs a switch between threads. So nobody
         stands in line: who runs goes on running.
         """
-        while self._lock.locked() or time.monotonic() < self._paused_until:
+        while time.monotonic() < self._paused_until or not self._lock.acquire(blocking=False):
             time.sleep(_MOMENT_SECONDS)
 
     def _take_in(self, run: Run, outcome: Outcome) -> None:
