@@ -18,8 +18,8 @@ _STATEMENT_BYTES = 64 * 1024
 
 
 class MySQLDialect(Dialect):
-    # Until they are purged, which is later the more there is to do.
-    # In the form that its optimizer takes for a range of the index.
+    # They stay until they are purged, which is later the more there is to do. The form is one
+    # that the optimizer takes for a range of the index.
     after_claimed_sql = (
         "(available_at > %s OR (available_at = %s AND id > %s))",
         "available_at",

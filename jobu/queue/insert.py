@@ -46,9 +46,11 @@ def insert_returning(fields: dict[str, Any], encoded_params: str) -> JobExecutio
         sql = _insert_returning_sql(alias, tuple(fields))
         cursor.execute(sql, [*_prepared(fields), encoded_params])
         row = cursor.fetchone()
-    values = {**fields, "params": json.loads(encoded_params)}
-    for field, value in zip(_made_by_database(), row, strict=True):
-        values[field.attname] = _converted(value, field, connection)
+    made = {
+        field.attname: _converted(value, field, connection)
+        for field, value in zip(_made_by_database(), row, strict=True)
+    }
+    values = {**made, **fields, "params": json.loads(encoded_params)}
     every = JobExecution._meta.concrete_fields
     return JobExecution.from_db(
         alias,

@@ -140,8 +140,8 @@ class Pool:
         """
         if not run.may_report():
             return False
-        self._acquire_lock()
-        try:
+        self._let_others_out()
+        with self._lock:
             self._take_in(run, outcome)
             if abandon:
                 self._abandoned.append(run)
@@ -149,8 +149,6 @@ class Pool:
                 self._threads -= 1
             self._start_waiting()
             is_batch = self._has_batch()
-        finally:
-            self._lock.release()
         if is_batch:
             self._on_batch()
         return True
@@ -231,28 +229,29 @@ class Pool:
             if not self.report(run, outcome):
                 self._forget(run)
             return None
-        self._acquire_lock()
-        try:
+        self._let_others_out()
+        with self._lock:
             self._take_in(run, outcome)
             next_run = self._next_alike(run)
             if next_run is None and not run.is_async:
                 self._idle_threads += 1
             is_batch = self._has_batch()
-        finally:
-            self._lock.release()
         if is_batch:
             self._on_batch()
         return next_run
 
-    def _acquire_lock(self) -> None:
-        """Acquire the lock after a job, without standing in line for it; not while paused.
+    def _let_others_out(self) -> None:
+        """Wait while the slots are paused, and until the lock looks free.
 
         Whoever stands in line for a lock owns it the moment it is released, long before that
         thread has the interpreter. The next one, running already, must then wait for a thread
         that does not run, and so on: soon each job costs a switch between threads. So nobody
         stands in line: who runs goes on running.
+
+        Not by `acquire(blocking=False)`: an interrupt that was meant for another handler of the
+        event loop could strike right after it, and nobody would release the lock.
         """
-        while time.monotonic() < self._paused_until or not self._lock.acquire(blocking=False):
+        while time.monotonic() < self._paused_until or self._lock.locked():
             time.sleep(_MOMENT_SECONDS)
 
     def _take_in(self, run: Run, outcome: Outcome) -> None:
