@@ -97,9 +97,9 @@ def _insert_one(
     fields: dict[str, Any], encoded_params: str, dedupe_key: str | None
 ) -> tuple[JobExecution, bool]:
     """Return the execution, and whether it is new."""
-    can_return = connections[settings.DATABASE].features.can_return_columns_from_insert
-    if dedupe_key is None and can_return:
-        return insert_returning(fields, encoded_params), True
+    connection = connections[settings.DATABASE]
+    if dedupe_key is None and connection.features.can_return_columns_from_insert:
+        return insert_returning(connection, fields, encoded_params), True
     fields = {**fields, "params": json.loads(encoded_params)}
     if dedupe_key is None:
         return JobExecution.objects.create(**fields), True

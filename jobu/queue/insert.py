@@ -38,36 +38,32 @@ EVENT_COLUMNS = {
 """What differs between the executions of two events, with the kind of each column."""
 
 
-def insert_returning(fields: dict[str, Any], encoded_params: str) -> JobExecution:
+def insert_returning(
+    connection: BaseDatabaseWrapper, fields: dict[str, Any], encoded_params: str
+) -> JobExecution:
     """Insert one row. `create` does the same in several times the time."""
-    alias = settings.DATABASE
-    connection = connections[alias]
     with connection.cursor() as cursor:
-        sql = _insert_returning_sql(alias, tuple(fields))
-        cursor.execute(sql, [*_prepared(fields), encoded_params])
+        sql = _insert_returning_sql(connection.alias, tuple(fields))
+        cursor.execute(sql, [*_prepared(fields, connection), encoded_params])
         row = cursor.fetchone()
     made = {
         field.attname: _converted(value, field, connection)
         for field, value in zip(_made_by_database(), row, strict=True)
     }
-    values = {**made, **fields, "params": json.loads(encoded_params)}
-    every = JobExecution._meta.concrete_fields
-    return JobExecution.from_db(
-        alias,
-        [field.attname for field in every],
-        [values[f.attname] if f.attname in values else f.get_default() for f in every],
-    )
+    values = {**_defaults(), **made, **fields, "params": json.loads(encoded_params), "errors": []}
+    return JobExecution.from_db(connection.alias, list(values), list(values.values()))
 
 
 def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
     """Insert rows that differ in their params alone, which travel as one JSON parameter."""
+    connection = connections[settings.DATABASE]
     dialect = dialect_for(settings.DATABASE)
     values = {**_values_sql(settings.DATABASE, fields), "params": dialect.json_sql("t.value")}
-    with connections[settings.DATABASE].cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(
             f"{_insert_into(values)} SELECT {', '.join(values.values())} "  # noqa: S608 - our names
             f"FROM {dialect.unpack_sql()}",
-            [*_prepared(fields), json.dumps(encoded_params)],
+            [*_prepared(fields, connection), json.dumps(encoded_params)],
         )
 
 
@@ -91,7 +87,7 @@ def insert_new(fields: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
     )
     with connection.cursor() as cursor:
         for chunk in json_arrays(map(_json_row, rows), _CHUNK_CHARACTERS):
-            cursor.execute(sql, [*_prepared(fields), chunk])
+            cursor.execute(sql, [*_prepared(fields, connection), chunk])
 
 
 def _json_row(row: dict[str, Any]) -> str:
@@ -126,9 +122,8 @@ def _values_sql(alias: str, given: Iterable[str]) -> dict[str, str]:
     return {**values, **{str(_fields_by_name()[name].column): "%s" for name in given}}
 
 
-def _prepared(fields: dict[str, Any]) -> list[Any]:
+def _prepared(fields: dict[str, Any], connection: BaseDatabaseWrapper) -> list[Any]:
     """Return the values as the database takes them; every driver takes texts and numbers."""
-    connection = connections[settings.DATABASE]
     return [
         value
         if type(value) in {str, int}
@@ -162,6 +157,18 @@ def _literal(value: str | int) -> str:
         return str(value)
     text = str(value).replace("'", "''").replace("%", "%%")
     return f"'{text}'"
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    """Return what an instance has that nobody gave anything, in the order of the fields.
+
+    A default that is made anew each time is not among them.
+    """
+    return {
+        field.attname: None if callable(field.default) else field.get_default()
+        for field in _fields_by_name().values()
+    }
 
 
 @cache
