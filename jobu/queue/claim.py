@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
-from django.db.models import BooleanField
+from django.db.models import BooleanField, TextField
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Cast
 
 from jobu.attempts import Attempt
 from jobu.conf import settings
@@ -41,6 +42,8 @@ _COLUMNS = (
     "retry_count",
     "max_retry",
     "timeout_seconds",
+    # As text, because only the last one is ever looked at, and by the database.
+    Cast("available_at", TextField()),
 )
 _CLAIMED_TO = {
     "available_at": "jobu: the time up to which was claimed",
@@ -54,9 +57,9 @@ _NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED)
 class Lane:
     """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now.
 
-    `claimed_to` has `available_at` and `id`, as the driver gives them, of the last one that was
-    claimed since the lane was found; the next claim begins there. What comes before it by then is
-    found with the lane, the next time.
+    `claimed_to` has `available_at`, as text, and `id` of the last one that was claimed since the
+    lane was found; the next claim begins there. What comes before it by then is found with the
+    lane, the next time.
     """
 
     queue: str
@@ -111,9 +114,12 @@ def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list
         lane.claimed_to = {"available_at": rows[-1][-1], "id": rows[-1][0]}
     # One text of all, because reading a short one takes less time than asking for it.
     params = json.loads(f"[{','.join([row[3] for row in rows])}]")
+    queue = lane.queue
     return [
-        Attempt(pk, number + 1, process_id, handler_name, own_params, lane.queue, *rest[:3])
-        for (pk, number, handler_name, _, *rest), own_params in zip(rows, params, strict=True)
+        Attempt(pk, number + 1, process_id, name, own_params, queue, retries, max_retry, timeout)
+        for (pk, number, name, _, retries, max_retry, timeout, _), own_params in zip(
+            rows, params, strict=True
+        )
     ]
 
 
@@ -130,18 +136,16 @@ def _select_query(
     alias: str, queue: str, priority: int, limit: int, goes_on: bool
 ) -> tuple[str, Any]:
     claimable = JobExecution.objects.using(alias).claimable()
-    columns = list(_COLUMNS)
-    if after := dialect_for(alias).after_claimed_sql:
-        columns.append("available_at")
-        if goes_on:
-            marks = tuple(_CLAIMED_TO[column] for column in after[1:])
-            after_claimed = RawSQL(after[0], marks, output_field=BooleanField())  # noqa: S611 - ours
-            claimable = claimable.filter(after_claimed)
+    after = dialect_for(alias).after_claimed_sql
+    if after and goes_on:
+        marks = tuple(_CLAIMED_TO[column] for column in after[1:])
+        after_claimed = RawSQL(after[0], marks, output_field=BooleanField())  # noqa: S611 - ours
+        claimable = claimable.filter(after_claimed)
     executions = (
         claimable.filter(queue=queue, priority=priority)
         .order_by("available_at", "id")
         .select_for_update(skip_locked=True)
-        .values_list(*columns)
+        .values_list(*_COLUMNS)
     )
     return _compiled(executions[:limit], alias)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from jobu import logs
 from jobu.conf import settings
 from jobu.dialects import dialect_for
 from jobu.exceptions import LateOutcomesError
+from jobu.jsonable import json_arrays
 from jobu.models import JobExecution
 from jobu.outcomes import Status, unsettleable
 from jobu.queue.settle_statements import statement_for
@@ -119,8 +119,9 @@ def _statements(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[Any]]]:
     now = time.monotonic()
     for (_, statement), alike in _sorted_out(outcomes).items():
         holder = process_field.get_db_prep_value(alike[0].attempt.claimed_by, connection)
-        for rows in _chunks([statement.row(outcome, now) for outcome in alike]):
-            yield statement.sql(settings.DATABASE), [rows, holder]
+        rows = [statement.row(outcome, now) for outcome in alike]
+        for chunk in json_arrays(rows, _CHUNK_CHARACTERS):
+            yield statement.sql(settings.DATABASE), [chunk, holder]
 
 
 def _sorted_out(outcomes: Sequence[Outcome]) -> dict[tuple[int, SettleStatement], list[Outcome]]:
@@ -132,14 +133,3 @@ def _sorted_out(outcomes: Sequence[Outcome]) -> dict[tuple[int, SettleStatement]
             sorted_out[key] = []
         sorted_out[key].append(outcome)
     return sorted_out
-
-
-def _chunks(rows: list[list[Any]]) -> Iterator[str]:
-    """Yield the rows as JSON arrays, none much larger than a parameter should be."""
-    text = json.dumps(rows)
-    if len(text) <= _CHUNK_CHARACTERS or len(rows) == 1:
-        yield text
-        return
-    half = len(rows) // 2
-    yield from _chunks(rows[:half])
-    yield from _chunks(rows[half:])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SettleStatement:
-    """Which columns an outcome's row has, what is made of them, and how to make the row.
+    """Which columns an outcome's row has, what is made of them, and how to make the row's JSON.
 
     Times are sent as seconds ago. JSON values travel as text, so that no database's JSON
     functions touch their numbers.
@@ -34,7 +34,7 @@ class SettleStatement:
 
     columns: Mapping[str, str]
     assignments: Callable[[Dialect], Mapping[str, str]]
-    row: Callable[[Outcome, float], list[Any]]
+    row: Callable[[Outcome, float], str]
 
     @cache  # noqa: B019 - there are three of them, for ever
     def sql(self, alias: str) -> str:
@@ -54,26 +54,23 @@ def statement_for(outcome: Outcome) -> SettleStatement:
     return _SUCCESS if outcome.result is None else _SUCCESS_WITH_RESULT
 
 
-def _success_row(outcome: Outcome, now: float) -> list[Any]:
+def _row(outcome: Outcome, now: float, *rest: Any) -> str:
+    # Written by hand, because the worker's loop, and with it the database, waits for each.
     attempt = outcome.attempt
-    return [
-        attempt.execution_id,
-        attempt.number,
-        _ago(outcome.started, now),
-        _ago(outcome.finished, now),
-    ]
+    started = "null" if outcome.started is None else _ago(outcome.started, now)
+    finished = "0" if outcome.finished is None else _ago(outcome.finished, now)
+    row = f"[{attempt.execution_id},{attempt.number},{started},{finished}]"
+    return f"{row[:-1]},{json.dumps(rest)[1:]}" if rest else row
 
 
-def _success_row_with_result(outcome: Outcome, now: float) -> list[Any]:
-    return [*_success_row(outcome, now), outcome.result]
+def _row_with_result(outcome: Outcome, now: float) -> str:
+    return _row(outcome, now, outcome.result)
 
 
-def _any_row(outcome: Outcome, now: float) -> list[Any]:
-    return [
-        outcome.attempt.execution_id,
-        outcome.attempt.number,
-        None if outcome.started is None else _ago(outcome.started, now),
-        _ago(outcome.finished, now),
+def _row_with_everything(outcome: Outcome, now: float) -> str:
+    return _row(
+        outcome,
+        now,
         outcome.result,
         outcome.status.value,
         0 if outcome.counted else 1,
@@ -82,12 +79,12 @@ def _any_row(outcome: Outcome, now: float) -> list[Any]:
         outcome.message,
         None if outcome.error is None else json.dumps(outcome.error),
         None if outcome.progress is None else json.dumps(outcome.progress),
-    ]
+    )
 
 
-def _ago(moment: float | None, now: float) -> float:
-    # What is shorter is sooner written and read, and no database keeps less than a microsecond.
-    return 0.0 if moment is None or moment > now else round(now - moment, 6)
+def _ago(moment: float, now: float) -> str:
+    # What is shorter is sooner read, and no database keeps less than a microsecond.
+    return f"{max(0.0, now - moment):.6f}"
 
 
 _SUCCESS_COLUMNS = {
@@ -108,13 +105,13 @@ _ALL_COLUMNS = {
     "progress": "text",
 }
 _SUCCESS = SettleStatement(
-    _SUCCESS_COLUMNS, lambda dialect: dialect.success_assignments("NULL"), _success_row
+    _SUCCESS_COLUMNS, lambda dialect: dialect.success_assignments("NULL"), _row
 )
 _SUCCESS_WITH_RESULT = SettleStatement(
     _RESULT_COLUMNS,
     lambda dialect: dialect.success_assignments(dialect.json_sql("o.result")),
-    _success_row_with_result,
+    _row_with_result,
 )
 _ANY_OUTCOME = SettleStatement(
-    _ALL_COLUMNS, lambda dialect: dialect.outcome_assignments(), _any_row
+    _ALL_COLUMNS, lambda dialect: dialect.outcome_assignments(), _row_with_everything
 )
