@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchmarks.subject import Figure, Measure
 
 _SEED_ROWS = 10_000
-_REPEATS = 3
+_REPEATS = 5
 """The best of so many short drains: one of a second alone says little."""
 
 
