@@ -268,9 +268,10 @@ def _expect(condition: bool, value: Any, where: str, expected: str) -> Any:
 
 
 def _refuse_unknown(params: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    if unknown := sorted(params.keys() - known.keys()):
+    if not params.keys() <= known.keys():
+        unknown = ", ".join(sorted(params.keys() - known.keys()))
         takes = ", ".join(known) or "nothing"
-        raise ParamsError(f"unknown params: {', '.join(unknown)}; the handler takes {takes}")
+        raise ParamsError(f"unknown params: {unknown}; the handler takes {takes}")
 
 
 def _refuse_missing(params: Mapping[str, Any], required: list[str]) -> None:

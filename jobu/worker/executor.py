@@ -8,7 +8,7 @@ import traceback
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
+from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import DatabaseError, connections, transaction
 
 from jobu import logs, outcomes, signals
@@ -110,13 +110,14 @@ async def _run_async_handler(run: Run) -> Outcome:
     call = _prepare(run)
     if isinstance(call, outcomes.Outcome):
         return call
-    # A context of its own: ORM calls of different jobs do not queue behind each other.
-    async with ThreadSensitiveContext() as context:
-        with running(run.job):
-            try:
-                return _succeeded(run, await call())
-            finally:
-                await _close_connections_of(context)
+    with running(run.job):
+        try:
+            return _succeeded(run, await call())
+        finally:
+            # Only if a handler used the ORM is there a thread, and only there are connections.
+            context = SyncToAsync.thread_sensitive_context.get(None)
+            if context in SyncToAsync.context_to_thread_executor:
+                await asyncio.shield(sync_to_async(connections.close_all)())
 
 
 def _prepare(run: Run) -> Callable[[], Any] | Outcome:
@@ -216,8 +217,3 @@ def _traceback(error: BaseException) -> str:
         frames = frames.tb_next
     return "".join(traceback.format_exception(type(error), error, frames))
 
-
-async def _close_connections_of(context: ThreadSensitiveContext) -> None:
-    # Only if the handler used the ORM is there a thread, and only there can connections be.
-    if context in SyncToAsync.context_to_thread_executor:
-        await asyncio.shield(sync_to_async(connections.close_all)())

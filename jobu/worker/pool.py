@@ -10,6 +10,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from asgiref.sync import ThreadSensitiveContext
 from django.db import connections
 
 from jobu.outcomes import released
@@ -198,14 +199,16 @@ class Pool:
         run: Run | None = first
         task = asyncio.current_task()
         turn_ends = time.monotonic() + _TURN_SECONDS
-        while run is not None:
-            run.task = task
-            run.thread_id = threading.get_ident()
-            outcome = await execute_async(run)
-            run = self._report_and_go_on(run, outcome)
-            if time.monotonic() > turn_ends:
-                await asyncio.sleep(0)
-                turn_ends = time.monotonic() + _TURN_SECONDS
+        # A thread of its own for the ORM: calls of different slots do not queue behind each other.
+        async with ThreadSensitiveContext():
+            while run is not None:
+                run.task = task
+                run.thread_id = threading.get_ident()
+                outcome = await execute_async(run)
+                run = self._report_and_go_on(run, outcome)
+                if time.monotonic() > turn_ends:
+                    await asyncio.sleep(0)
+                    turn_ends = time.monotonic() + _TURN_SECONDS
 
     def _run_thread(self, first: Run) -> None:
         run: Run | None = first
