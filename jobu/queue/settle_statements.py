@@ -55,11 +55,12 @@ def statement_for(outcome: Outcome) -> SettleStatement:
 
 
 def _row(outcome: Outcome, now: float, *rest: Any) -> str:
-    # Written by hand, because the worker's loop, and with it the database, waits for each.
-    attempt = outcome.attempt
-    started = "null" if outcome.started is None else _ago(outcome.started, now)
-    finished = "0" if outcome.finished is None else _ago(outcome.finished, now)
-    row = f"[{attempt.execution_id},{attempt.number},{started},{finished}]"
+    # Written by hand, because the worker's loop, and with it the database, waits for each; in
+    # microseconds, because no database keeps less and what is shorter is sooner read.
+    attempt, started, finished = outcome.attempt, outcome.started, outcome.finished
+    started_ago = "null" if started is None else f"{now - started if started < now else 0:.6f}"
+    finished_ago = f"{now - finished if finished and finished < now else 0:.6f}"
+    row = f"[{attempt.execution_id},{attempt.number},{started_ago},{finished_ago}]"
     return f"{row[:-1]},{json.dumps(rest)[1:]}" if rest else row
 
 
@@ -80,11 +81,6 @@ def _row_with_everything(outcome: Outcome, now: float) -> str:
         None if outcome.error is None else json.dumps(outcome.error),
         None if outcome.progress is None else json.dumps(outcome.progress),
     )
-
-
-def _ago(moment: float, now: float) -> str:
-    # What is shorter is sooner read, and no database keeps less than a microsecond.
-    return f"{max(0.0, now - moment):.6f}"
 
 
 _SUCCESS_COLUMNS = {

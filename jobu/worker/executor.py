@@ -216,4 +216,3 @@ def _traceback(error: BaseException) -> str:
     while frames and frames.tb_frame.f_code.co_filename.startswith(OUR_FOLDER) and frames.tb_next:
         frames = frames.tb_next
     return "".join(traceback.format_exception(type(error), error, frames))
-
