@@ -18,6 +18,9 @@ class Dialect:
     """Where rows that were just claimed stay in the index, in the way of the next claim: SQL for
     what comes after a row in it, and which of that row's columns its parameters are."""
 
+    claims_alone = False
+    """Whether one UPDATE can look for rows, skip those that are locked, and return the others."""
+
     def now_sql(self, offset: str | None = None) -> str:
         """Return SQL for the clock in UTC, plus the seconds that the SQL `offset` gives."""
         raise NotImplementedError

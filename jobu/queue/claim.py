@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecutionQuerySet
 
 _COMPILED_QUERIES = 512
+_TIME = Cast("available_at", TextField())
+"""As text, because only the database ever looks at it."""
 _COLUMNS = (
     "id",
     "attempt",
@@ -42,24 +44,29 @@ _COLUMNS = (
     "retry_count",
     "max_retry",
     "timeout_seconds",
-    # As text, because only the last one is ever looked at, and by the database.
-    Cast("available_at", TextField()),
+    _TIME,
 )
+_RETURNED = (
+    "id, attempt - 1, handler_name, params, retry_count, max_retry, timeout_seconds, available_at"
+)
+"""The same of a row that the statement itself has marked."""
 _CLAIMED_TO = {
     "available_at": "jobu: the time up to which was claimed",
     "id": "jobu: the id up to which was claimed",
 }
 """What stands in a compiled query for the values of `Lane.claimed_to`."""
 _NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED))
+_IS_PENDING = f"status NOT IN ({_NOT_PENDING})"
+"""By what it is not, because for PENDING PostgreSQL may read the whole index of pending rows."""
 
 
 @dataclass(slots=True)
 class Lane:
     """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now.
 
-    `claimed_to` has `available_at`, as text, and `id` of the last one that was claimed since the
-    lane was found; the next claim begins there. What comes before it by then is found with the
-    lane, the next time.
+    The next claim begins after `claimed_to`, which has an `available_at`, as text, and an `id`:
+    right before the first one when the lane was found, later the last one that was claimed. What
+    comes before it by then is found with the lane, the next time.
     """
 
     queue: str
@@ -94,6 +101,21 @@ def claim(
     return attempts
 
 
+def claim_alone(lane: Lane, limit: int, process_id: UUID) -> list[Attempt]:
+    """Claim up to `limit` due executions that all start at once, in one trip to the database.
+
+    For a dialect that `claims_alone`, and outside of a transaction.
+    """
+    connection = connections[settings.DATABASE]
+    sql, params = _claim_alone_query(connection.alias, lane.queue, lane.priority, limit)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [_process(process_id), *params])
+        rows = cursor.fetchall()
+    # An UPDATE returns its rows in no order.
+    rows.sort(key=lambda row: (row[-1], row[0]))
+    return _attempts(rows, lane, process_id)
+
+
 def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list[Attempt]:
     with connections[settings.DATABASE].cursor() as cursor:
         cursor.execute(*_select_query_of(lane, limit))
@@ -105,13 +127,23 @@ def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list
         ]
         if not rows:
             return []
-        cursor.execute(*_mark_query([row[0] for row in rows], process_id))
+        ids = ",".join([str(row[0]) for row in rows])
+        # Asked for again, so that correctness does not rest on the row locks alone.
+        mark = f"{_mark_sql(settings.DATABASE)} WHERE id IN ({ids}) AND {_IS_PENDING}"
+        cursor.execute(mark, [_process(process_id)])
         if cursor.rowcount != len(rows):
             raise JobuError(
                 f"Claimed {cursor.rowcount} of {len(rows)} locked executions; rolled back."
             )
-    if len(rows) == len(found) and dialect_for(settings.DATABASE).after_claimed_sql:
+    if len(rows) == len(found):
         lane.claimed_to = {"available_at": rows[-1][-1], "id": rows[-1][0]}
+    return _attempts(rows, lane, process_id)
+
+
+def _attempts(rows: Sequence[tuple[Any, ...]], lane: Lane, process_id: UUID) -> list[Attempt]:
+    """Return the attempts that begin with rows of `_COLUMNS`."""
+    if not rows:
+        return []
     # One text of all, because reading a short one takes less time than asking for it.
     params = json.loads(f"[{','.join([row[3] for row in rows])}]")
     queue = lane.queue
@@ -135,33 +167,43 @@ def _select_query_of(lane: Lane, limit: int) -> tuple[str, list[Any]]:
 def _select_query(
     alias: str, queue: str, priority: int, limit: int, goes_on: bool
 ) -> tuple[str, Any]:
-    claimable = JobExecution.objects.using(alias).claimable()
+    executions = _to_claim(alias, queue, priority)
     after = dialect_for(alias).after_claimed_sql
     if after and goes_on:
         marks = tuple(_CLAIMED_TO[column] for column in after[1:])
         after_claimed = RawSQL(after[0], marks, output_field=BooleanField())  # noqa: S611 - ours
-        claimable = claimable.filter(after_claimed)
-    executions = (
-        claimable.filter(queue=queue, priority=priority)
-        .order_by("available_at", "id")
-        .select_for_update(skip_locked=True)
-        .values_list(*_COLUMNS)
-    )
-    return _compiled(executions[:limit], alias)
+        executions = executions.filter(after_claimed)
+    locked = executions.select_for_update(skip_locked=True)
+    return _compiled(locked.values_list(*_COLUMNS)[:limit], alias)
 
 
-def _mark_query(ids: Sequence[int], process_id: UUID) -> tuple[str, list[Any]]:
-    # Asked for again, so that correctness does not rest on the row locks alone; and asked for by
-    # what it is not, because for PENDING PostgreSQL may read the whole index of pending rows.
-    connection = connections[settings.DATABASE]
-    claimed_by = JobExecution._meta.get_field("claimed_by")
-    now = dialect_for(settings.DATABASE).now_sql()
-    sql = (
-        f"UPDATE {connection.ops.quote_name(JobExecution._meta.db_table)} "  # noqa: S608 - ours
-        f"SET status = %s, claimed_by = %s, attempt = attempt + 1, started_at = {now} "
-        f"WHERE id IN ({','.join(map(str, ids))}) AND status NOT IN ({_NOT_PENDING})"
+@lru_cache(maxsize=_COMPILED_QUERIES)
+def _claim_alone_query(alias: str, queue: str, priority: int, limit: int) -> tuple[str, Any]:
+    ids, params = _compiled(_to_claim(alias, queue, priority).values_list("id")[:limit], alias)
+    # ARRAY, so that whatever the plan they are looked for once. Django itself would lock rows only
+    # in a transaction of its own.
+    where = f"id = ANY(ARRAY({ids} FOR UPDATE SKIP LOCKED)) AND {_IS_PENDING}"
+    return f"{_mark_sql(alias)} WHERE {where} RETURNING {_RETURNED}", params
+
+
+def _to_claim(alias: str, queue: str, priority: int) -> JobExecutionQuerySet:
+    executions = JobExecution.objects.using(alias).claimable()
+    return executions.filter(queue=queue, priority=priority).order_by("available_at", "id")
+
+
+@cache
+def _mark_sql(alias: str) -> str:
+    table = connections[alias].ops.quote_name(JobExecution._meta.db_table)
+    return (
+        f"UPDATE {table} SET status = '{Status.RUNNING}', claimed_by = %s, "  # noqa: S608 - ours
+        f"attempt = attempt + 1, started_at = {dialect_for(alias).now_sql()}"
     )
-    return sql, [Status.RUNNING, claimed_by.get_db_prep_value(process_id, connection)]
+
+
+def _process(process_id: UUID) -> Any:
+    """Return the process's id as the database takes it."""
+    field = JobExecution._meta.get_field("claimed_by")
+    return field.get_db_prep_value(process_id, connections[settings.DATABASE])
 
 
 def _may_run_again(retry_count: int, max_retry: int) -> bool:
@@ -191,7 +233,10 @@ def _first_lane(query: tuple[str, Any]) -> Lane | None:
     with connections[settings.DATABASE].cursor() as cursor:
         cursor.execute(*query)
         row = cursor.fetchone()
-    return None if row is None else Lane(row[0], row[1], float(row[2]))
+    if row is None:
+        return None
+    queue, priority, due_in, available_at, pk = row
+    return Lane(queue, priority, float(due_in), {"available_at": available_at, "id": pk - 1})
 
 
 @lru_cache(maxsize=_COMPILED_QUERIES)
@@ -215,7 +260,7 @@ def _lanes(executions: JobExecutionQuerySet, *order: str) -> QuerySet[Any, Any]:
     return (
         executions.order_by(*order, "available_at", "id")
         .annotate(due_in=SecondsUntil("available_at"))
-        .values_list("queue", "priority", "due_in")[:1]
+        .values_list("queue", "priority", "due_in", _TIME, "id")[:1]
     )
 
 

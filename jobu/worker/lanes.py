@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from jobu.queue.claim import Lane
 
 _AGE_SECONDS = 1.0
+_REST = 20
+"""For how many times as long as a look took there is none, while there is something to claim.
+
+Claimed rows stay in the index until they are vacuumed or purged, and a look reads over them.
+"""
 
 
 class Lanes:
@@ -26,6 +31,7 @@ class Lanes:
         self._queues = queues
         self._found: list[Lane] = []
         self._fresh_until = 0.0
+        self._rests_until = 0.0
         self._likely: Lane | None = None
         self._may_guess = False
 
@@ -34,17 +40,18 @@ class Lanes:
         self._may_guess = is_execution
         self.must_look = True
 
+    def forget(self) -> None:
+        """Look at once the next time: what was found is not so any more."""
+        self._found = []
+        self.must_look = True
+
     def due(self) -> list[Lane]:
         """Return the lanes with executions to claim, in the order to claim from."""
         now = time.monotonic()
-        if self.must_look or now >= self._fresh_until:
-            # Before looking: whoever calls meanwhile wants another look.
-            self.must_look = False
-            self._found = find_lanes(self._queues)
-            later = [lane.due_in for lane in self._found if lane.due_in > 0]
-            self.next_due = now + min(later, default=float("inf"))
-            self._fresh_until = min(now + _AGE_SECONDS, self.next_due)
-        due = [lane for lane in self._found if lane.due_in <= 0]
+        due = self._known_due()
+        if (self.must_look or now >= self._fresh_until) and not (due and now < self._rests_until):
+            self._look(now)
+            due = self._known_due()
         if due:
             self._likely = replace(due[0], claimed_to=None)
         return due
@@ -56,5 +63,17 @@ class Lanes:
         look, whether the guess was right or not: only a look keeps the order of priorities.
         """
         may_guess, self._may_guess = self._may_guess, False
-        was_idle = not any(lane.due_in <= 0 for lane in self._found)
-        return [replace(self._likely)] if may_guess and was_idle and self._likely else []
+        is_idle = not self._known_due()
+        return [replace(self._likely)] if may_guess and is_idle and self._likely else []
+
+    def _look(self, now: float) -> None:
+        # Before looking: whoever calls meanwhile wants another look.
+        self.must_look = False
+        self._found = find_lanes(self._queues)
+        later = [lane.due_in for lane in self._found if lane.due_in > 0]
+        self.next_due = now + min(later, default=float("inf"))
+        self._fresh_until = min(now + _AGE_SECONDS, self.next_due)
+        self._rests_until = now + (1 + _REST) * (time.monotonic() - now)
+
+    def _known_due(self) -> list[Lane]:
+        return [lane for lane in self._found if lane.due_in <= 0]

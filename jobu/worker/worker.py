@@ -19,7 +19,7 @@ from jobu.models.process import ProcessKind
 from jobu.outcomes import released
 from jobu.processes.housekeeper import Chore
 from jobu.processes.polling import PollingProcess
-from jobu.queue.claim import claim
+from jobu.queue.claim import claim, claim_alone
 from jobu.queue.settle import REFUSED, Settlement, settle_one_by_one
 from jobu.transactions import write_transaction
 from jobu.worker.lanes import Lanes
@@ -172,16 +172,20 @@ class Worker(PollingProcess):
         settlement = Settlement(to_store)
         attempts: list[Attempt] = []
         self._commit_is_uncertain = True
+        dialect = dialect_for(settings.DATABASE)
+        process_id = self.heartbeat.process_id
         try:
-            with write_transaction(settings.DATABASE):
-                dialect = dialect_for(settings.DATABASE)
-                dialect.reach_rows_by_key(
-                    connections[settings.DATABASE], max(len(to_store), room if lanes else 0)
-                )
-                # From here on the loop does little but wait for the database.
-                self._pool.resume()
-                settlement.write()
-                attempts = claim(lanes, room, self.heartbeat.process_id, free=free)
+            if self._has_guessed and not to_store and dialect.claims_alone:
+                attempts = claim_alone(lanes[0], room, process_id)
+            else:
+                with write_transaction(settings.DATABASE):
+                    dialect.reach_rows_by_key(
+                        connections[settings.DATABASE], max(len(to_store), room if lanes else 0)
+                    )
+                    # From here on the loop does little but wait for the database.
+                    self._pool.resume()
+                    settlement.write()
+                    attempts = claim(lanes, room, process_id, free=free)
         except REFUSED:
             outcomes = settle_one_by_one(outcomes)
         self._commit_is_uncertain = False
@@ -192,7 +196,7 @@ class Worker(PollingProcess):
         self._idle_interval = self._poll_interval
         # A short claim emptied a lane; what was settled may have left a retry or a follow-up.
         if len(attempts) < room:
-            self._lanes.must_look = True
+            self._lanes.forget()
         return attempts
 
     def _delay(self, room: int, has_due: bool, claimed: int) -> float:
@@ -227,7 +231,7 @@ class Worker(PollingProcess):
         attempts = [Attempt(*row) for row in held]
         self._give_back([a for a in attempts if (a.execution_id, a.number) not in known])
         # The lanes may think that more of them was claimed than there was.
-        self._lanes.must_look = True
+        self._lanes.forget()
         self._commit_is_uncertain = False
 
     def _stop_if_over(self, has_due: bool) -> None:

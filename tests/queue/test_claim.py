@@ -10,10 +10,10 @@ import pytest
 from django.db import connection, transaction
 
 from jobu.conf import settings
-from jobu.dialects import DatabaseNow
+from jobu.dialects import DatabaseNow, dialect_for
 from jobu.exceptions import JobuError
 from jobu.models import JobExecution, Status
-from jobu.queue.claim import Lane, claim, find_lanes
+from jobu.queue.claim import Lane, claim, claim_alone, find_lanes
 from jobu.transactions import write_transaction
 from tests.queue.builders import (
     DAY,
@@ -31,6 +31,10 @@ from tests.queue.builders import (
 )
 
 pytestmark = pytest.mark.django_db
+
+needs_to_claim_alone = pytest.mark.skipif(
+    not dialect_for(settings.DATABASE).claims_alone, reason="one statement cannot claim here"
+)
 
 
 def ids(executions: list[JobExecution]) -> list[int]:
@@ -261,6 +265,29 @@ def test_a_lane_that_is_all_locked_does_not_hide_the_next_one() -> None:
     high, low = pending(priority=1), pending()
     with locked_elsewhere(high):
         assert claimed_ids(1) == [low.pk]
+
+
+@needs_to_claim_alone
+@pytest.mark.django_db(transaction=True)
+def test_one_statement_claims_what_a_transaction_would() -> None:
+    executions = [pending(params={"n": n}, available_at=DatabaseNow(n - 9)) for n in range(5)]
+    pending(priority=1)
+    pending(queue="mail")
+    pending(available_at=DatabaseNow(DAY))
+    lane, process_id = Lane("default", 0, 0.0), uuid.uuid4()
+    with locked_elsewhere(executions[1]):
+        attempts = claim_alone(lane, 3, process_id)
+    assert [attempt.execution_id for attempt in attempts] == ids([executions[n] for n in (0, 2, 3)])
+    assert [attempt.params["n"] for attempt in attempts] == [0, 2, 3]
+    for attempt in attempts:
+        row = JobExecution.objects.get(id=attempt.execution_id)
+        assert (row.status, row.claimed_by, row.attempt) == (Status.RUNNING, process_id, 1)
+        assert (attempt.number, attempt.claimed_by, attempt.queue) == (1, process_id, "default")
+        assert row.started_at is not None
+    assert [a.execution_id for a in claim_alone(lane, 9, process_id)] == ids(
+        [executions[1], executions[4]]
+    )
+    assert claim_alone(lane, 9, process_id) == []
 
 
 def claimed_in(lanes: list[Lane], limit: int, *, free: int | None = None) -> list[int]:

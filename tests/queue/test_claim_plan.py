@@ -16,7 +16,7 @@ from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, JobExecution, Process, Status, Tally
 from jobu.models.fields import StatusIndex
 from jobu.outcomes import succeeded
-from jobu.queue.claim import claim, find_lanes
+from jobu.queue.claim import Lane, claim, claim_alone, find_lanes
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle
@@ -129,7 +129,7 @@ def test_a_claim_reads_its_lanes_by_the_index_of_pending_executions() -> None:
     assert_goes_by("jobu_exec_pending", claiming)
 
 
-def test_the_next_claim_in_a_lane_goes_on_where_the_last_one_ended() -> None:
+def test_claims_begin_where_the_lane_was_found_and_go_on_where_the_last_one_ended() -> None:
     [lane, *_] = find_lanes(["queue2"])
     with caught() as statements, write_transaction(settings.DATABASE):
         for _ in range(2):
@@ -137,11 +137,23 @@ def test_the_next_claim_in_a_lane_goes_on_where_the_last_one_ended() -> None:
     claiming = [s for s in reads(statements) if "LIMIT 100" in s.sql]
     assert_goes_by("jobu_exec_pending", claiming)
     mark = "available_at, id) >" if connection.vendor == "postgresql" else "available_at >"
-    assert [mark in s.sql for s in claiming] == [False, connection.vendor != "sqlite"]
+    assert [mark in s.sql for s in claiming] == [connection.vendor != "sqlite"] * 2
     if connection.vendor == "postgresql":
         # The mark bounds what is read of the index; a filter would read over all before it.
-        [condition] = [line for line in plan_of(claiming[1]).text.splitlines() if mark in line]
-        assert "Index Cond" in condition
+        for statement in claiming:
+            [condition] = [line for line in plan_of(statement).text.splitlines() if mark in line]
+            assert "Index Cond" in condition
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="one statement cannot claim here")
+def test_one_statement_claims_by_the_indexes() -> None:
+    with caught() as statements:
+        assert len(claim_alone(Lane("queue2", 0, 0.0), 5, HOLDER)) == 5
+    [statement] = statements
+    plan = plan_of(statement)
+    assert plan.indexes == {"jobu_exec_pending", "PRIMARY"}, plan.text
+    assert not plan.scans, plan.text
+    assert not plan.sorts, plan.text
 
 
 def test_a_claim_marks_its_rows_by_primary_key() -> None:

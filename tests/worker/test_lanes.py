@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from jobu import Worker, enqueue
+from jobu.conf import settings
+from jobu.dialects import dialect_for
 from jobu.models import JobExecution, Status
+from jobu.queue.claim import Lane, find_lanes
 from jobu.worker.lanes import Lanes
 from tests.queue.builders import claim_now
 from tests.workers import wait_until
@@ -24,7 +27,7 @@ def lanes() -> Lanes:
     lanes = Lanes(())
     assert len(lanes.due()) == 1
     assert len(claim_now()) == 1
-    lanes.must_look = True
+    lanes.forget()
     assert lanes.due() == []
     return lanes
 
@@ -92,7 +95,10 @@ def test_a_worker_that_is_called_claims_without_a_look(worker: Worker) -> None:
         worker.poll()
     assert pending() == set()
     selects = [query["sql"] for query in queries if query["sql"].startswith("SELECT")]
-    assert len(selects) == 1
+    if dialect_for(settings.DATABASE).claims_alone:
+        assert (len(queries), selects) == (1, [])
+    else:
+        assert len(selects) == 1
 
 
 def test_after_a_wrong_guess_the_worker_looks_at_once(worker: Worker) -> None:
@@ -119,6 +125,57 @@ def test_a_guess_fills_the_free_slots_and_no_more(worker: Worker) -> None:
     worker.wake()
     worker.poll()
     assert JobExecution.objects.filter(status=Status.PENDING).count() == 15
+
+
+class SlowLooks:
+    """A clock that stands still but for looks, each of which takes `seconds`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+        self.now = 1000.0
+        self.looks = 0
+        self._seconds = seconds
+        monkeypatch.setattr("jobu.worker.lanes.find_lanes", self._look)
+        monkeypatch.setattr("jobu.worker.lanes.time.monotonic", lambda: self.now)
+
+    def _look(self, queues: Sequence[str]) -> list[Lane]:
+        self.looks += 1
+        self.now += self._seconds
+        return find_lanes(queues)
+
+
+def test_looks_that_take_long_are_rare_while_there_is_something_to_claim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    enqueue("echo")
+    lanes, clock = Lanes(()), SlowLooks(monkeypatch, seconds=0.2)
+    for _ in range(40):
+        lanes.call(is_execution=True)
+        assert [lane.queue for lane in lanes.due()] == ["default"]
+        clock.now += 0.1
+    assert clock.looks == 1
+    clock.now += 0.1
+    lanes.due()
+    assert clock.looks == 2
+
+
+def test_who_has_nothing_to_claim_looks_at_each_call(
+    lanes: Lanes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SlowLooks(monkeypatch, seconds=5)
+    for _ in range(3):
+        lanes.call(is_execution=False)
+        assert lanes.due() == []
+    assert clock.looks == 3
+
+
+def test_who_came_up_short_looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    enqueue("echo")
+    lanes, clock = Lanes(()), SlowLooks(monkeypatch, seconds=5)
+    assert len(lanes.due()) == 1
+    assert len(claim_now()) == 1
+    lanes.forget()
+    assert lanes.due() == []
+    assert clock.looks == 2
 
 
 def test_after_a_claim_that_failed_the_lanes_are_looked_at_again(
