@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextvars import Context
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jobu import logs
@@ -27,11 +29,13 @@ class EventLoopThread:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._thread.start()
+        # Nothing of whoever happens to spawn it: that may be a slot with a thread for its own ORM.
+        create_task = partial(self._loop.create_task, coroutine, context=Context())
         if threading.get_ident() == self._thread.ident:
             # Without the system call that wakes another thread.
-            self._loop.create_task(coroutine)
+            create_task()
         else:
-            self._loop.call_soon_threadsafe(self._loop.create_task, coroutine)
+            self._loop.call_soon_threadsafe(create_task)
 
     def stop(self) -> None:
         """Let the loop go, once nothing runs on it; one that is blocked goes with the process."""

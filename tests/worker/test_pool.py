@@ -5,9 +5,10 @@ from __future__ import annotations
 import uuid
 
 from jobu.attempts import Attempt
+from jobu.exceptions import JobReleased
 from jobu.outcomes import Status
 from jobu.worker.pool import Pool
-from tests.project.shop.jobs import TURNS
+from tests.project.shop.jobs import ORM_CONTEXTS, TURNS
 from tests.workers import wait_until
 
 
@@ -22,5 +23,26 @@ def test_async_handlers_that_never_await_let_others_have_their_turn() -> None:
     assert TURNS.index("had its turn") < 10
 
 
-def attempt(number: int, handler: str) -> Attempt:
-    return Attempt(number, 1, uuid.uuid4(), handler, {}, "default", 0, 1, 60)
+def test_what_follows_an_interrupted_async_handler_does_not_share_its_thread() -> None:
+    ORM_CONTEXTS.clear()
+    pool = Pool(1, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
+    pool.add(
+        [
+            attempt(1, "async_notes_its_context", seconds=60),
+            attempt(2, "async_notes_its_context"),
+            attempt(3, "async_notes_its_context"),
+        ]
+    )
+    wait_until(lambda: len(ORM_CONTEXTS) == 1, "the first handler")
+    [run] = pool.runs()
+    assert run.ask_to_stop(JobReleased)
+    wait_until(lambda: not (pool.has_waiting() or pool.runs()), "the end of all handlers")
+    pool.close()
+    interrupted, second, third = ORM_CONTEXTS
+    assert second is not interrupted
+    # One thread for all jobs of a slot, as long as it goes on.
+    assert third is second
+
+
+def attempt(number: int, handler: str, **params: object) -> Attempt:
+    return Attempt(number, 1, uuid.uuid4(), handler, params, "default", 0, 1, 60)

@@ -8,6 +8,7 @@ import threading
 import time
 from typing import Any
 
+from asgiref.sync import SyncToAsync, ThreadSensitiveContext
 from django.db import transaction
 
 from jobu import BaseHandler, current_job, handler
@@ -51,6 +52,15 @@ async def async_wants_a_turn() -> None:
 async def async_never_awaits() -> None:
     time.sleep(0.002)  # noqa: ASYNC251 - that is the point
     TURNS.append("did not await")
+
+
+ORM_CONTEXTS: list[ThreadSensitiveContext] = []
+
+
+@handler("async_notes_its_context")
+async def async_notes_its_context(seconds: float = 0) -> None:
+    ORM_CONTEXTS.append(SyncToAsync.thread_sensitive_context.get())
+    await asyncio.sleep(seconds)
 
 
 @handler("sleep", max_retry=100)
