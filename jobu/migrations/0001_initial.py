@@ -563,12 +563,15 @@ class Migration(migrations.Migration):
             model_name="jobexecution",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    (
-                        "status__in",
-                        ["PENDING", "RUNNING", "SUCCESS", "FAILED", "TIMEOUT", "CANCELLED"],
-                    )
+                    ("status", "PENDING"),
+                    models.Q(("claimed_by__isnull", False), ("status", "RUNNING")),
+                    models.Q(
+                        ("finished_at__isnull", False),
+                        ("status__in", ("SUCCESS", "FAILED", "TIMEOUT", "CANCELLED")),
+                    ),
+                    _connector="OR",
                 ),
-                name="jobu_exec_status_known",
+                name="jobu_exec_status_consistent",
             ),
         ),
         migrations.AddConstraint(
@@ -576,39 +579,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("param_source__in", ["cron", "event", "api", "manual"])),
                 name="jobu_exec_param_source_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="jobexecution",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("status", "RUNNING"), _negated=True),
-                    ("claimed_by__isnull", False),
-                    _connector="OR",
-                ),
-                name="jobu_exec_running_is_claimed",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="jobexecution",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("status__in", ("SUCCESS", "FAILED", "TIMEOUT", "CANCELLED")), _negated=True
-                    ),
-                    ("finished_at__isnull", False),
-                    _connector="OR",
-                ),
-                name="jobu_exec_finished_has_time",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="jobexecution",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("attempt__gte", 0), ("max_retry__gte", 0), ("retry_count__gte", 0)
-                ),
-                name="jobu_exec_counters_not_negative",
             ),
         ),
         migrations.AddConstraint(
