@@ -74,11 +74,12 @@ def _targets() -> Iterator[Target]:
         yield Target(1, f"{text} Celery", ours, "≥", 15, ("celery: drain*",))
         yield Target(1, f"{text} procrastinate", ours, "≥", 20, _PROCRASTINATE)
         yield Target(1, f"{text} what django-q2 stores", ours, "≥", 20, _DJANGO_Q2)
-        yield Target(1, f"{text} the raw limit at 100", ours, "≥", 0.5, _RAW_100)
+        limit = f"extremes.postgres: {kind} beside the raw limit"
+        yield Target(1, f"{text} the raw limit at 100", limit, "≥", 0.5)
     ours, theirs = "jobu.postgres: drain 2 processes", ("pgqueuer: drain 2 processes",)
     yield Target(2, "PostgreSQL, two processes, beside pgqueuer's two", ours, ">", 1, theirs)
-    ours, theirs = "jobu.mysql: drain sync", ("raw.mysql: batch 100",)
-    yield Target(3, "MariaDB, beside the raw limit at 100", ours, "≥", 0.5, theirs)
+    limit = "extremes.mysql: sync beside the raw limit"
+    yield Target(3, "MariaDB, beside the raw limit at 100", limit, "≥", 0.5)
     ours, theirs = "jobu.sqlite: drain sync", ("django-tasks-db.sqlite: drain*",)
     yield Target(3, "SQLite, beside django-tasks-db on SQLite", ours, "≥", 20, theirs)
     yield Target(3, "SQLite, beside huey on SQLite", ours, "≥", 5, ("huey.sqlite: drain*",))
@@ -86,8 +87,8 @@ def _targets() -> Iterator[Target]:
     ours, many = "jobu.postgres: enqueue_many", ("raw.postgres: enqueue_many",)
     yield Target(5, "enqueue_many on PostgreSQL", ours, "≥", 25_000, unit="/s")
     yield Target(5, "enqueue_many, beside the raw unnest", ours, "≥", 0.3, many)
-    ours, one = "jobu.postgres: enqueue", ("raw.postgres: enqueue",)
-    yield Target(5, "enqueue, beside the raw insert", ours, "≥", 0.5, one)
+    one = "extremes.postgres: enqueue beside the raw insert"
+    yield Target(5, "enqueue, beside the raw insert", one, "≥", 0.5)
     for kind, title in _DATABASES.items():
         for rows in ("pending", "finished", "finished, ten times as many"):
             text = f"{title} with a backlog, {rows}, beside an empty table"
@@ -119,7 +120,6 @@ def _latency_targets() -> Iterator[Target]:
 
 _PROCRASTINATE = ("procrastinate.async: drain*", "procrastinate.django: drain*")
 _DJANGO_Q2 = ("django-q2.orm: drain*", "django-q2.redis: drain*")
-_RAW_100 = ("raw.postgres: batch 100", "raw.postgres: one statement, batch 100")
 
 
 def _judge(target: Target, results: Results) -> Verdict:

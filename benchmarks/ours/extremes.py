@@ -1,4 +1,4 @@
-"""jobu with a million rows in the way, with many cron jobs, and with nothing to do at all.
+"""jobu beside its database's limit, with a million rows in the way, and with nothing to do at all.
 
 One round is enough: these are ratios of what is measured side by side, or far from their bounds.
 """
@@ -10,17 +10,22 @@ import time
 from contextlib import contextmanager
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from benchmarks import stores
 from benchmarks.measures import drain
 from benchmarks.ours.endurance import cost, slot_use, soak
+from benchmarks.ours.limits import beside_raw
 from benchmarks.ours.queue import Jobu, JobuOnMariaDB, JobuOnPostgreSQL, JobuOnSQLite
+from benchmarks.raw.mysql import RawMariaDB
+from benchmarks.raw.postgres import RawPostgreSQL
+from benchmarks.raw.sqlite import RawSQLite
 from benchmarks.workers import started
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from benchmarks.raw.limit import RawLimit
     from benchmarks.sizes import Sizes
     from benchmarks.subject import Figure, Measure
 
@@ -31,9 +36,11 @@ _REPEATS = 5
 
 class Extremes(Jobu):
     rounds = 1
+    raw: ClassVar[type[RawLimit]]
 
     def measures(self, sizes: Sizes) -> list[Measure]:
         found: list[Measure] = [
+            ("raw limit", partial(beside_raw, self, self.raw(), sizes)),
             ("backlog pending", partial(self.pending, sizes)),
             ("backlog finished", partial(self.finished, sizes, 1)),
             ("idle", partial(self.idle, sizes)),
@@ -177,11 +184,14 @@ def _poll_seconds(crons: int) -> float:
 
 class ExtremesOnPostgreSQL(Extremes, JobuOnPostgreSQL):
     title = "jobu on PostgreSQL, extremes"
+    raw = RawPostgreSQL
 
 
 class ExtremesOnMariaDB(Extremes, JobuOnMariaDB):
     title = "jobu on MariaDB, extremes"
+    raw = RawMariaDB
 
 
 class ExtremesOnSQLite(Extremes, JobuOnSQLite):
     title = "jobu on SQLite, extremes"
+    raw = RawSQLite
