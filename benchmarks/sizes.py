@@ -29,6 +29,9 @@ class Sizes:
     backlog_jobs: int
     """How many of a backlog are drained."""
 
+    turns: int = 5
+    """How often what is compared is measured in turns; the median of their ratios counts."""
+
     nap_seconds: float = 4
     """How long slots are watched while jobs sleep in them."""
 
@@ -76,6 +79,7 @@ TINY = Sizes(
     pending=10_000,
     finished=400,
     backlog_jobs=100,
+    turns=1,
     nap_seconds=0.2,
 )
 """For the test of the benchmarks themselves; its figures mean nothing."""

@@ -28,7 +28,7 @@ def bench(*options: str) -> subprocess.CompletedProcess[str]:
 
 def test_jobu_is_measured_on_sqlite_and_its_targets_are_listed(tmp_path: Path) -> None:
     output = tmp_path / "figures.json"
-    only_sqlite = ("--peers", "none", "--databases", "sqlite", "--no-extremes")
+    only_sqlite = ("--peers", "none", "--databases", "sqlite")
     done = bench(*only_sqlite, "--sizes", "tiny", "--rounds", "1", "--output", str(output))
 
     assert done.returncode == 0, done.stderr
@@ -40,6 +40,9 @@ def test_jobu_is_measured_on_sqlite_and_its_targets_are_listed(tmp_path: Path) -
         figures
     )
     assert subjects["raw.sqlite"]["figures"]["batch 100"][0] > 0
+    assert subjects["extremes.sqlite"]["problems"] == {}
+    ratios = {"sync beside the raw limit", "backlog pending", "backlog finished"}
+    assert ratios <= set(subjects["extremes.sqlite"]["figures"])
     targets = done.stdout.partition("Targets")[2]
     assert "3. SQLite, beside huey on SQLite" in targets
     assert "not measured" in targets

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from benchmarks.subject import Figure, Measure
 
 _SEED_ROWS = 10_000
-_REPEATS = 5
-"""So many short drains of each: one of a second alone says little."""
 
 
 class Extremes(Jobu):
@@ -89,7 +87,7 @@ class Extremes(Jobu):
         """Compare the rate with that in an empty database, measured in turns with it."""
         rates, empty_rates = [], []
         with self._empty_database() as empty:
-            for _ in range(_REPEATS):
+            for _ in range(sizes.turns):
                 rates.append(rate())
                 with _using(empty):
                     self.clear()

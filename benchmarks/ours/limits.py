@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from benchmarks.sizes import Sizes
     from benchmarks.subject import Figure
 
-_TURNS = 5
 _LIMIT = "batch 100"
 _MEASURES = (", 100", "insert")
 """How the measures of a raw subject end that jobu's are compared with."""
@@ -25,7 +24,7 @@ def beside_raw(jobu: Jobu, raw: RawLimit, sizes: Sizes) -> Iterator[Figure]:
     Where there are several raw ways, the one that leaves jobu the least counts.
     """
     raw.prepare()
-    turns = [(_rates(jobu, sizes), _raw_rates(raw, sizes)) for _ in range(_TURNS)]
+    turns = [(_rates(jobu, sizes), _raw_rates(raw, sizes)) for _ in range(sizes.turns)]
 
     def ratio(ours: str, theirs: str) -> float:
         return median(rates[ours] / limits[theirs] for rates, limits in turns)
