@@ -78,7 +78,7 @@ TINY = Sizes(
     crons=200,
     pending=10_000,
     finished=400,
-    backlog_jobs=100,
+    backlog_jobs=2_000,
     turns=1,
     nap_seconds=0.2,
 )
