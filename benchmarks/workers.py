@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -74,9 +75,15 @@ class Workers:
         family = [process.pid for process in self.processes]
         for pid in family:
             family += children.get(pid, [])
+        ends = []
         for pid in family:
             with suppress(ProcessLookupError):
+                ends.append(os.pidfd_open(pid))
                 os.kill(pid, signal.SIGKILL)
+        # Until it has ended, a killed worker that waits at Redis may still be handed a job.
+        for end in ends:
+            select.select([end], [], [])
+            os.close(end)
         for process in self.processes:
             process.wait()
 
