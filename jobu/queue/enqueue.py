@@ -43,7 +43,7 @@ def enqueue(
     With a `dedupe_key` that an execution already has, that execution is returned instead.
     """
     fields = _fields(name, queue, priority, available_at, max_retry, timeout_seconds)
-    encoded = encode_object({} if params is None else params, f"The params for {name!r}")
+    encoded = "{}" if params is None else encode_object(params, f"The params for {name!r}")
     key = None if dedupe_key is None else checked_dedupe_key(dedupe_key)
     if not signals.execution_enqueued.has_listeners():
         return _insert_one(fields, encoded, key)[0]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from datetime import UTC, datetime
 from decimal import Decimal
+from enum import IntEnum
 from typing import Any
 
 import pydantic
 import pytest
+from django.db import models
 
 from jobu import HandlerParams, enqueue
 from jobu.exceptions import NotJSONError, OptionError
@@ -153,3 +155,26 @@ def test_an_option_at_its_limit_is_accepted() -> None:
     execution.refresh_from_db()
     assert execution.queue == "ü" * 100
     assert {name: getattr(execution, name) for name in limits} == limits
+
+
+@pytest.mark.parametrize(
+    "queue", ["a'b", "a''b", "back\\slash", "100 %s", "%(x)s", 'a"b', "a;--", "ü"]
+)
+def test_a_queue_may_have_any_name(queue: str) -> None:
+    for _ in range(2):
+        execution = enqueue("echo", queue=queue)
+        execution.refresh_from_db()
+        assert execution.queue == queue
+    assert enqueue("echo").queue == "default"
+
+
+def test_an_option_may_be_of_a_type_of_its_own() -> None:
+    class Queue(models.TextChoices):
+        MAIL = "mail"
+
+    class Urgency(IntEnum):
+        HIGH = -5
+
+    execution = enqueue("echo", queue=Queue.MAIL, priority=Urgency.HIGH)
+    execution.refresh_from_db()
+    assert (execution.queue, execution.priority) == ("mail", -5)
