@@ -5,6 +5,8 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
+from benchmarks.measures import rate_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -13,44 +15,44 @@ if TYPE_CHECKING:
     from benchmarks.sizes import Sizes
     from benchmarks.subject import Figure
 
-_LIMIT = "batch 100"
-_MEASURES = (", 100", "insert")
-"""How the measures of a raw subject end that jobu's are compared with."""
+_BATCH = ", 100"
+"""How those measures of a raw subject end that drains are compared with."""
 
 
 def beside_raw(jobu: Jobu, raw: RawLimit, sizes: Sizes) -> Iterator[Figure]:
-    """Compare jobu's drains and its enqueue with the raw statements; each ratio is a median.
-
-    Where there are several raw ways, the one that leaves jobu the least counts.
-    """
+    """Compare jobu's enqueue and its drains with the raw statements; each ratio is a median."""
     raw.prepare()
-    turns = [(_rates(jobu, sizes), _raw_rates(raw, sizes)) for _ in range(sizes.turns)]
-
-    def ratio(ours: str, theirs: str) -> float:
-        return median(rates[ours] / limits[theirs] for rates, limits in turns)
-
-    raw_figures = turns[0][1]
-    limits = [figure for figure in raw_figures if figure.endswith(_LIMIT)]
-    for handlers in ("sync", "async"):
-        least = min(ratio(f"drain {handlers}", limit) for limit in limits)
-        yield f"{handlers} beside the raw limit", least
-    if "enqueue" in raw_figures:
-        yield "enqueue beside the raw insert", ratio("enqueue", "enqueue")
+    # In this order: for a while after a drain, the server is busy writing.
+    yield from _enqueue(jobu, raw, sizes)
+    yield from _drains(jobu, raw, sizes)
 
 
-def _rates(jobu: Jobu, sizes: Sizes) -> dict[str, float]:
-    sync, asynchronous = jobu.ways()[:2]
-    return {
-        **dict(jobu.drain(sync, sizes)),
-        **dict(jobu.drain(asynchronous, sizes)),
-        **dict(jobu.enqueue_rate(sizes)),
-    }
+def _enqueue(jobu: Jobu, raw: RawLimit, sizes: Sizes) -> Iterator[Figure]:
+    insert = dict(raw.measures(sizes)).get("insert")
+    if insert is not None:
+        yield (
+            "enqueue beside the raw insert",
+            median(
+                rate_of(jobu.enqueue, sizes.enqueue_seconds) / dict(insert())["enqueue"]
+                for _ in range(sizes.turns)
+            ),
+        )
 
 
-def _raw_rates(raw: RawLimit, sizes: Sizes) -> dict[str, float]:
-    return {
-        figure: rate
-        for name, measure in raw.measures(sizes)
-        if name.endswith(_MEASURES)
-        for figure, rate in measure()
-    }
+def _drains(jobu: Jobu, raw: RawLimit, sizes: Sizes) -> Iterator[Figure]:
+    """Where there are several raw ways, the one that leaves jobu the least counts."""
+    ways = jobu.ways()[:2]
+    ratios: dict[str, dict[str, list[float]]] = {way.name: {} for way in ways}
+    for _ in range(sizes.turns):
+        limits = {
+            figure: rate
+            for name, measure in raw.measures(sizes)
+            if name.endswith(_BATCH)
+            for figure, rate in measure()
+        }
+        for way in ways:
+            rate = dict(jobu.drain(way, sizes))[f"drain {way.name}"]
+            for figure, limit in limits.items():
+                ratios[way.name].setdefault(figure, []).append(rate / limit)
+    for name, found in ratios.items():
+        yield f"{name} beside the raw limit", min(map(median, found.values()))
