@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.signals import post_init
 
 from jobu import aenqueue_many, enqueue, enqueue_many
@@ -164,3 +164,17 @@ def test_the_async_twins_do_the_same() -> None:
     assert numbers() == [0, 1, 2]
     with pytest.raises(NotJSONError):
         async_to_sync(aenqueue_many)("echo", [{"x": {1}}])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="no other database can notify")
+def test_a_transaction_announces_each_of_its_queues_once() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("LISTEN jobu")
+        with transaction.atomic():
+            enqueue_many("echo", [{}] * 3, queue="mail")
+            enqueue_many("echo", [{}] * 3, queue="mail")
+            enqueue("echo", queue="web")
+        announced = [each.payload for each in connection.connection.notifies(timeout=0)]
+        cursor.execute("UNLISTEN jobu")
+    assert sorted(announced) == ["mail", "web"]
