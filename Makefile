@@ -3,7 +3,7 @@
 # make lint    what CI checks besides the tests
 # make docs    the documentation, into site/
 # make package build the distributions, install them in empty environments, with each extra
-# make bench   jobu beside its peers, 15 minutes (ARGS=--quick, PEERS=celery,pgqueuer, PEERS=none)
+# make bench   jobu beside its peers, half an hour (ARGS=--quick, PEERS=celery,pgqueuer, PEERS=none)
 # make clean   remove what these made, .venv included
 
 PYTHON ?= python3

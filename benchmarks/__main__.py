@@ -79,7 +79,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=2, help="(default: 2)")
     parser.add_argument(
-        "--no-extremes", action="store_true", help="leave out large tables and idle workers"
+        "--no-extremes",
+        action="store_true",
+        help="leave out what is measured in turns with the raw limits, large tables, idle workers",
     )
     parser.add_argument(
         "--quick", action="store_const", const="quick", dest="sizes", help="a rough look"

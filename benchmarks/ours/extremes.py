@@ -1,4 +1,4 @@
-"""jobu beside its database's limit, with a million rows in the way, and with nothing to do at all.
+"""jobu beside its database's limit, among a million rows and many cron jobs, and with no work.
 
 One round is enough: these are ratios of what is measured side by side, or far from their bounds.
 """

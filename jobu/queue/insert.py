@@ -108,7 +108,7 @@ def _json_row(row: dict[str, Any]) -> str:
 @lru_cache(maxsize=_COMPILED_STATEMENTS)
 def _insert_returning_sql(
     alias: str, given: tuple[tuple[str, str | int | None], ...]
-) -> tuple[str, Sequence[str]]:
+) -> tuple[str, tuple[str, ...]]:
     """Return the statement for these values, and which of them are its parameters.
 
     A parameter costs time each time, so plain values are written into the statement: a project has
@@ -119,7 +119,7 @@ def _insert_returning_sql(
         for name, value in given
         if isinstance(value, int) or (value and _PLAIN_TEXT.fullmatch(value))
     }
-    parameters = [name for name, _ in given if name not in written]
+    parameters = tuple(name for name, _ in given if name not in written)
     values = {
         **_values_sql(alias, parameters),
         **{str(_fields_by_name()[name].column): sql for name, sql in written.items()},
