@@ -25,19 +25,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-@register()
+TAG = "jobu"
+
+
+@register(TAG)
 def check_settings(**_kwargs: Any) -> list[CheckMessage]:
     mistyped = list(_mistyped_settings())
     # Combinations of values make sense only once each value does.
     return [*mistyped, *_unknown_settings(), *([] if mistyped else _combinations())]
 
 
-@register()
+@register(TAG)
 def check_handlers(**_kwargs: Any) -> list[CheckMessage]:
     return [checks.Warning(problem, hint=hint, id="jobu.W002") for problem, hint in problems()]
 
 
-@register(Tags.database)
+@register(TAG, Tags.database)
 def check_database(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
     """Runs with `migrate`, `check --database` and jobu's own commands."""
     alias = settings.DATABASE

@@ -11,7 +11,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
+from django.core.management.base import SystemCheckError
 from django.test import override_settings
 from django.utils import timezone
 
@@ -211,3 +212,20 @@ def test_the_help_of_runworker_shows_the_settings_in_force(tmp_path: Path) -> No
     result = manage(tmp_path, "runworker", "--help", COLUMNS="200")
     assert result.returncode == 0
     assert "JOBU_WORKER_POOL_SIZE, now 5" in " ".join(result.stdout.split())
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("name", ["runworker", "rundispatcher", "runqueuedispatcher"])
+def test_a_process_checks_jobus_settings_and_does_not_load_the_urls(name: str) -> None:
+    command = load_command_class("jobu", name)
+    with override_settings(ROOT_URLCONF="no.such.module"):
+        command.check(**command.get_check_kwargs({}))
+        with override_settings(JOBU_WORKER_POOL_SIZE="five"), pytest.raises(SystemCheckError):
+            command.check(**command.get_check_kwargs({}))
+
+
+@pytest.mark.pure
+def test_runjobu_checks_everything_because_it_runs_the_web_server() -> None:
+    command = load_command_class("jobu", "runjobu")
+    with override_settings(ROOT_URLCONF="no.such.module"), pytest.raises(ModuleNotFoundError):
+        command.check(**command.get_check_kwargs({}))

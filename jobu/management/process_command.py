@@ -7,8 +7,9 @@ import logging
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connections
 from django.utils.autoreload import (
@@ -17,7 +18,7 @@ from django.utils.autoreload import (
     run_with_reloader,
 )
 
-from jobu.checks import check_database
+from jobu.checks import TAG, check_database
 from jobu.conf import settings
 from jobu.logs import logger
 from jobu.models import JobExecution
@@ -32,6 +33,9 @@ _LEVELS = {0: logging.WARNING, 1: logging.INFO}
 
 class ProcessCommand(BaseCommand):
     """Checks that jobu's tables are there, and shows its log where the project shows none."""
+
+    # Not those of the URLs: to import all views takes time and memory, which no handler needs.
+    requires_system_checks: tuple[str, ...] | Literal["__all__"] = (Tags.models, TAG)
 
     def get_check_kwargs(self, options: Any) -> Any:
         # Since Django 6.1 the checks of models ask every database: one that is not up yet would

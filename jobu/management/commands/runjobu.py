@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings as django_settings
 from django.core.management import CommandError, CommandParser, call_command, get_commands
+from django.core.management.base import ALL_CHECKS
 
 from jobu.management.arguments import whole
 from jobu.management.code_watch import CodeWatch
@@ -36,6 +37,8 @@ class Command(ProcessCommand):
         "name the parts to run only some of them, as in: runjobu worker dispatcher. Stop them all "
         "with one SIGTERM or Ctrl-C; a second one stops them at once."
     )
+    # It runs the web server, too.
+    requires_system_checks = ALL_CHECKS
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
