@@ -96,6 +96,7 @@ def _besides(subjects: Sequence[SubjectResult]) -> Iterator[Sequence[str]]:
         "sync beside the raw limit": ("sync handlers beside the raw limit at 100", "{:.2f} ×"),
         "async beside the raw limit": ("async handlers beside the raw limit at 100", "{:.2f} ×"),
         "enqueue beside the raw insert": ("enqueue beside the raw insert", "{:.2f} ×"),
+        "enqueue_many beside the raw unnest": ("enqueue_many beside the raw unnest", "{:.2f} ×"),
         "idle": ("an idle worker", "{:.2f} % of a core"),
         "processor time per job": ("the worker's processor time for a job", "{:.0f} µs"),
         "slot use": ("five slots with jobs of 50 ms are busy", "{:.1f} % of the time"),

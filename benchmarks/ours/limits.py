@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from benchmarks.measures import rate_of
+from benchmarks.measures import rate_of, timed_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,26 +19,38 @@ if TYPE_CHECKING:
 _BATCH = ", 100"
 """How those measures of a raw subject end that drains are compared with."""
 _SHORTER = 4
-"""So many times shorter are the turns of enqueue, and so many times as many: a disk is uneven."""
+"""So many times shorter are the turns of one enqueue, and as many times more: a disk is uneven."""
 
 
 def beside_raw(jobu: Jobu, raw: RawLimit, sizes: Sizes) -> Iterator[Figure]:
-    """Compare jobu's enqueue and its drains with the raw statements; each ratio is a median."""
+    """Compare jobu's enqueues and its drains with the raw statements; each ratio is a median."""
     raw.prepare()
     # In this order: for a while after a drain, the server is busy writing.
-    yield from _enqueue(jobu, raw, sizes)
+    yield from _enqueues(jobu, raw, sizes)
     yield from _drains(jobu, raw, sizes)
 
 
-def _enqueue(jobu: Jobu, raw: RawLimit, sizes: Sizes) -> Iterator[Figure]:
+def _enqueues(jobu: Jobu, raw: RawLimit, sizes: Sizes) -> Iterator[Figure]:
     seconds = sizes.enqueue_seconds / _SHORTER
-    insert = dict(raw.measures(replace(sizes, enqueue_seconds=seconds))).get("insert")
-    if insert is not None:
-        ratios = [
-            rate_of(jobu.enqueue, seconds) / dict(insert())["enqueue"]
-            for _ in range(_SHORTER * sizes.turns)
-        ]
-        yield "enqueue beside the raw insert", median(ratios)
+    measures = dict(raw.measures(replace(sizes, enqueue_seconds=seconds)))
+    if "insert" not in measures:
+        return
+    one_by_one = [
+        rate_of(jobu.enqueue, seconds) / dict(measures["insert"]())["enqueue"]
+        for _ in range(_SHORTER * sizes.turns)
+    ]
+    yield "enqueue beside the raw insert", median(one_by_one)
+    in_bulk = [
+        _bulk_rate(jobu, sizes) / dict(measures["insert many"]())["enqueue_many"]
+        for _ in range(sizes.turns)
+    ]
+    yield "enqueue_many beside the raw unnest", median(in_bulk)
+
+
+def _bulk_rate(jobu: Jobu, sizes: Sizes) -> float:
+    jobs = sizes.jobs(jobu.expected_rate)
+    jobu.clear()
+    return timed_rate(lambda: jobu.fill(jobs, jobu.ways()[0]), jobs)
 
 
 def _drains(jobu: Jobu, raw: RawLimit, sizes: Sizes) -> Iterator[Figure]:
