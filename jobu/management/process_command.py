@@ -74,8 +74,10 @@ class ProcessCommand(BaseCommand):
 def run_with_reload(make_process: Callable[[], PollingProcess]) -> None:
     """Run for development: Django's reloader starts a new interpreter when code changes."""
     # A Ctrl-C reaches both interpreters; the outer one must wait for the inner one's clean end.
+    # There it is no KeyboardInterrupt: if one strikes inside an exec(), such as that of a dataclass
+    # while modules are imported, Python ends as if killed, although somebody caught it.
     is_inner = os.environ.get(DJANGO_AUTORELOAD_ENV) == "true"
-    signal.signal(signal.SIGINT, signal.default_int_handler if is_inner else signal.SIG_IGN)
+    signal.signal(signal.SIGINT, _exit_well if is_inner else signal.SIG_IGN)
 
     def main() -> None:
         process = make_process()
@@ -85,6 +87,10 @@ def run_with_reload(make_process: Callable[[], PollingProcess]) -> None:
         process.join()
 
     run_with_reloader(main)
+
+
+def _exit_well(*_signal: Any) -> None:
+    sys.exit(0)
 
 
 def command_line(*more: str) -> list[str]:

@@ -117,7 +117,7 @@ TEMPLATES = [
     }
 ]
 ALLOWED_HOSTS = ["127.0.0.1"]
-ROOT_URLCONF = "tests.project.urls"
+ROOT_URLCONF = os.environ.get("JOBU_TEST_URLS", "tests.project.urls")
 STATIC_URL = "static/"
 SECRET_KEY = "only for tests"
 # The real ones are slow on purpose.

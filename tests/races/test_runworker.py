@@ -75,6 +75,17 @@ def test_reload_starts_a_fresh_worker_when_code_changes_and_gives_jobs_back(
     assert execution.status == Status.PENDING
 
 
+def test_ctrl_c_while_the_reloader_imports_the_urls_is_a_clean_end(
+    workers: WorkerProcesses,
+) -> None:
+    worker = workers.start("--reload", JOBU_TEST_URLS="tests.project.slow_urls")
+    worker.wait_for_log("started:")
+    worker.wait_for_log("importing the URLs")
+    worker.send_to_group(signal.SIGINT)
+    assert worker.wait() == 0, worker.log
+    assert " stopped" in worker.log
+
+
 def touched() -> bool:
     """Change the code, again and again: the reloader may not have looked at it before."""
     Path(jobs.__file__).touch()
