@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks import documentation
 from benchmarks.catalogue import OURS, SUBJECTS, family, peers
 from benchmarks.figures import LATEST, PUBLISHED, Results, load
+from benchmarks.machine import wait_for_quiet
 from benchmarks.rounds import begin, run
 from benchmarks.sizes import SIZES
 from benchmarks.tables import tables
@@ -32,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Wrote {documentation.PAGE}, {documentation.PICTURE} and {PUBLISHED}.")
         return 0
     log = Path(tempfile.gettempdir()) / "jobu-bench.log"
+    wait_for_quiet(SIZES[options.sizes].quiet_seconds)
     results = begin(options.sizes)
     with log.open("w") as stream, suppress(KeyboardInterrupt):
         for grown in run(results, _subjects(options), options.rounds, stream):

@@ -5,15 +5,27 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import sys
+import time
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
+from benchmarks.figures import BUSY
 from benchmarks.stores import STORES, StoreUnavailableError
 from benchmarks.workers import ROOT
 
 _DATABASES_TO_ASK = {"postgres": "postgres", "mysql": "", "sqlite": "", "redis": "0"}
 _TITLES = {"postgres": "PostgreSQL", "mysql": "MariaDB", "sqlite": "SQLite", "redis": "Redis"}
+
+
+def wait_for_quiet(seconds: float) -> None:
+    """Wait, so long at most, while the machine is busy: with having installed the peers, say."""
+    end = time.monotonic() + seconds
+    if os.getloadavg()[0] >= BUSY and seconds:
+        sys.stderr.write(f"The machine is busy; waiting for it, {seconds:.0f} s at most.\n")
+    while os.getloadavg()[0] >= BUSY and time.monotonic() < end:
+        time.sleep(1)
 
 
 def describe() -> dict[str, str]:

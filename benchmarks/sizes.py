@@ -36,6 +36,9 @@ class Sizes:
     """How long slots are watched while jobs sleep in them."""
 
     soak_jobs: int = 2_000_000
+    quiet_seconds: float = 90
+    """How long to wait, before it begins, for a machine that is busy."""
+
     has_ten_times: bool = False
     """Whether ten times that history and the soak are tried, too, which takes many minutes."""
 
@@ -81,6 +84,7 @@ TINY = Sizes(
     backlog_jobs=2_000,
     turns=1,
     nap_seconds=0.2,
+    quiet_seconds=0,
 )
 """For the test of the benchmarks themselves; its figures mean nothing."""
 

@@ -99,6 +99,7 @@ def _besides(subjects: Sequence[SubjectResult]) -> Iterator[Sequence[str]]:
         "enqueue_many beside the raw unnest": ("enqueue_many beside the raw unnest", "{:.2f} ×"),
         "idle": ("an idle worker", "{:.2f} % of a core"),
         "processor time per job": ("the worker's processor time for a job", "{:.0f} µs"),
+        "statements for 1,000 jobs": ("the worker's statements for 1,000 jobs", "{:.0f}"),
         "slot use": ("five slots with jobs of 50 ms are busy", "{:.1f} % of the time"),
         "soak, last tenth beside the first": ("2,000,000 jobs: speed at the end", "{:.2f} ×"),
         "soak, memory at the end beside that after the beginning": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.jobs import NAP_SECONDS
 from benchmarks.workers import started
@@ -26,7 +26,7 @@ _PATIENCE_SECONDS = 600
 
 
 def cost(jobu: Jobu, sizes: Sizes) -> Iterator[Figure]:
-    """Measure the processor time of a job that does nothing: it needs no quiet machine."""
+    """Measure what a job that does nothing costs; these figures need no quiet machine."""
     jobs = sizes.jobs(jobu.expected_rate)
     jobu.clear()
     jobu.fill(jobs, jobu.ways()[0])
@@ -35,6 +35,35 @@ def cost(jobu: Jobu, sizes: Sizes) -> Iterator[Figure]:
         used, already = workers.cpu_seconds(), workers.tally.count()
         workers.wait_until(lambda: workers.tally.count() >= jobs, f"{jobs} jobs to run")
         yield "processor time per job", 1e6 * (workers.cpu_seconds() - used) / (jobs - already)
+    jobu.clear()
+    jobu.fill(jobs, jobu.ways()[0])
+    yield "statements for 1,000 jobs", 1000 * _statements_of_a_drain() / jobs
+
+
+def _statements_of_a_drain() -> int:
+    """Count what a worker, here in this process, asks of the database from its start to its end."""
+    from django.db.backends.signals import connection_created
+
+    from jobu import Worker
+
+    statements: list[str] = []
+
+    def count(execute: Any, sql: str, *arguments: Any) -> Any:
+        statements.append(sql)
+        return execute(sql, *arguments)
+
+    def watch(connection: Any, **_: Any) -> None:
+        connection.execute_wrappers.append(count)
+
+    # Its threads have connections of their own.
+    connection_created.connect(watch)
+    try:
+        worker = Worker(drain=True)
+        worker.start()
+        worker.join()
+    finally:
+        connection_created.disconnect(watch)
+    return len(statements)
 
 
 def slot_use(jobu: Jobu, sizes: Sizes) -> Iterator[Figure]:
