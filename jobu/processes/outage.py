@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from django.db import connections
 
 from jobu import logs
+from jobu.backoff import bound
 from jobu.conf import settings
 from jobu.dialects import dialect_for
 
 if TYPE_CHECKING:
     from django.db import Error
 
-_FIRST_DELAY_SECONDS = 0.1
+_FIRST_DELAY_SECONDS = 0.2
 _LONGEST_DELAY_SECONDS = 3.0
 
 
@@ -28,8 +29,10 @@ class Outage:
     def failed(self, error: Error) -> float:
         """Close the broken connection and return how long to wait."""
         self._failures += 1
-        bound = min(_LONGEST_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2**self._failures)
-        delay = random.uniform(bound / 2, bound)  # noqa: S311 - spreads a fleet's reconnects
+        # Well within a lease: whoever is back first must not take the others for dead.
+        longest = min(_LONGEST_DELAY_SECONDS, settings.LEASE_SECONDS / 4)
+        longest = bound(self._failures, base=_FIRST_DELAY_SECONDS, maximum=longest)
+        delay = random.uniform(longest / 2, longest)  # noqa: S311 - spreads a fleet's reconnects
         dialect = dialect_for(settings.DATABASE)
         if dialect.is_busy(error) or dialect.is_out_of_connections(error):
             logs.database_busy(self._who, error, delay)
