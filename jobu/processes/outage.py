@@ -30,8 +30,8 @@ class Outage:
         """Close the broken connection and return how long to wait."""
         self._failures += 1
         # Well within a lease: whoever is back first must not take the others for dead.
-        longest = min(_LONGEST_DELAY_SECONDS, settings.LEASE_SECONDS / 4)
-        longest = bound(self._failures, base=_FIRST_DELAY_SECONDS, maximum=longest)
+        maximum = min(_LONGEST_DELAY_SECONDS, settings.LEASE_SECONDS / 4)
+        longest = bound(self._failures, base=_FIRST_DELAY_SECONDS, maximum=maximum)
         delay = random.uniform(longest / 2, longest)  # noqa: S311 - spreads a fleet's reconnects
         dialect = dialect_for(settings.DATABASE)
         if dialect.is_busy(error) or dialect.is_out_of_connections(error):
