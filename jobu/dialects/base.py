@@ -59,6 +59,13 @@ class Dialect:
         """
         raise NotImplementedError
 
+    def enqueue_sql(self, table: str, given: Mapping[str, str]) -> str | None:
+        """Return what is quicker than an INSERT of one execution with the given column → SQL.
+
+        It returns the execution's id and the time, as that INSERT would.
+        """
+        return None
+
     def insert_new_sql(self, insert: str, select: str, table: str) -> str:
         """Put the two together so that a row whose unique key is taken is left out.
 

@@ -122,16 +122,26 @@ def _fields(
     timeout_seconds: int | None,
 ) -> dict[str, Any]:
     options = handlers[name].options
-    chosen = {
-        "queue": options.queue if queue is None else queue,
-        "priority": options.priority if priority is None else priority,
-        "max_retry": options.max_retry if max_retry is None else max_retry,
-        "timeout_seconds": options.timeout_seconds if timeout_seconds is None else timeout_seconds,
+    fields: dict[str, Any] = {
+        "handler_name": name,
+        "queue": options.queue,
+        "priority": options.priority,
+        "max_retry": options.max_retry,
+        "timeout_seconds": options.timeout_seconds,
     }
-    check_execution_options(**chosen)
+    chosen = {
+        "queue": queue,
+        "priority": priority,
+        "max_retry": max_retry,
+        "timeout_seconds": timeout_seconds,
+    }
+    # Those of the handler were checked when it was registered.
+    if chosen := {option: value for option, value in chosen.items() if value is not None}:
+        check_execution_options(**chosen)
+        fields.update(chosen)
     if available_at is not None:
-        chosen["available_at"] = checked_time(available_at)
-    return {"handler_name": name, **chosen}
+        fields["available_at"] = checked_time(available_at)
+    return fields
 
 
 def checked_time(value: Any) -> datetime:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
 from django.db.models import JSONField
+from django.db.models.base import ModelState
 
 from jobu.conf import settings
 from jobu.dialects import dialect_for
@@ -46,18 +48,26 @@ def insert_returning(
     connection: BaseDatabaseWrapper, fields: dict[str, Any], encoded_params: str
 ) -> JobExecution:
     """Insert one row. `create` does the same in several times the time."""
-    plain = tuple((n, v if type(v) in _PLAIN_TYPES else None) for n, v in fields.items())
-    sql, parameters = _insert_returning_sql(connection.alias, plain)
-    given = _prepared({name: fields[name] for name in parameters}, connection)
+    plain = [value if type(value) in _PLAIN_TYPES else None for value in fields.values()]
+    sql, parameters = _insert_returning_sql(connection.alias, *fields, *plain)
+    given = [*_prepared({name: fields[name] for name in parameters}, connection), encoded_params]
     with connection.cursor() as cursor:
-        cursor.execute(sql, [*given, encoded_params])
-        row = cursor.fetchone()
-    made = {
-        field.attname: _converted(value, field, connection)
-        for field, value in zip(_made_by_database(), row, strict=True)
+        cursor.execute(sql, given)
+        pk, now = cursor.fetchone()
+    now = _converted_time(now, connection)
+    execution = JobExecution.__new__(JobExecution)
+    # All at once: `from_db` sets one field after another, and sends `post_init`.
+    execution.__dict__ = {
+        "_state": _saved_in(connection.alias),
+        **_defaults(),
+        "id": pk,
+        "created_at": now,
+        "available_at": now,
+        **fields,
+        "params": json.loads(encoded_params),
+        "errors": [],
     }
-    values = {**_defaults(), **made, **fields, "params": json.loads(encoded_params), "errors": []}
-    return JobExecution.from_db(connection.alias, list(values), list(values.values()))
+    return execution
 
 
 def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
@@ -106,28 +116,33 @@ def _json_row(row: dict[str, Any]) -> str:
 
 
 @lru_cache(maxsize=_COMPILED_STATEMENTS)
-def _insert_returning_sql(
-    alias: str, given: tuple[tuple[str, str | int | None], ...]
-) -> tuple[str, tuple[str, ...]]:
-    """Return the statement for these values, and which of them are its parameters.
+def _insert_returning_sql(alias: str, *given: str | int | None) -> tuple[str, tuple[str, ...]]:
+    """Return the statement for these names and their values, and which are its parameters.
 
     A parameter costs time each time, so plain values are written into the statement: a project has
     only so many handlers, queues and options. None stands for a value of another kind.
     """
+    middle = len(given) // 2
+    values = dict(zip(map(str, given[:middle]), given[middle:], strict=True))
     written = {
         name: _literal(value)
-        for name, value in given
+        for name, value in values.items()
         if isinstance(value, int) or (value and _PLAIN_TEXT.fullmatch(value))
     }
-    parameters = tuple(name for name, _ in given if name not in written)
-    values = {
-        **_values_sql(alias, parameters),
-        **{str(_fields_by_name()[name].column): sql for name, sql in written.items()},
-        "params": dialect_for(alias).json_sql("%s"),
+    dialect = dialect_for(alias)
+    columns = {
+        **{name: written.get(name, "%s") for name in values},
+        "params": dialect.json_sql("%s"),
     }
-    made = ", ".join(str(field.column) for field in _made_by_database())
-    sql = f"{_insert_into(values)} VALUES ({', '.join(values.values())}) RETURNING {made}"
-    return sql, parameters
+    sql = dialect.enqueue_sql(JobExecution._meta.db_table, columns)
+    parameters = tuple(name for name in values if name not in written)
+    return sql or _insert_one_sql(alias, columns), parameters
+
+
+def _insert_one_sql(alias: str, given: dict[str, str]) -> str:
+    values = {**_values_sql(alias, given), **given}
+    # What the database makes; an `available_at` that nobody gave is the same time.
+    return f"{_insert_into(values)} VALUES ({', '.join(values.values())}) RETURNING id, created_at"
 
 
 def _insert_into(columns: Iterable[str]) -> str:
@@ -158,11 +173,10 @@ def _prepared(fields: dict[str, Any], connection: BaseDatabaseWrapper) -> list[A
 
 @cache
 def _default_literals(alias: str) -> dict[str, str]:
-    made = _made_by_database()
     defaults = {
         str(field.column): (field, field.get_default())
         for name, field in _fields_by_name().items()
-        if field not in made and name != "params"
+        if not (field.primary_key or field.has_db_default() or name == "params")
     }
     return {
         column: dialect_for(alias).json_sql(_literal(json.dumps(value)))
@@ -200,13 +214,18 @@ def _fields_by_name() -> dict[str, Field[Any, Any]]:
     return {field.name: field for field in JobExecution._meta.concrete_fields}
 
 
-@cache
-def _made_by_database() -> list[Field[Any, Any]]:
-    return [f for f in _fields_by_name().values() if f.primary_key or f.has_db_default()]
-
-
-def _converted(value: Any, field: Field[Any, Any], connection: BaseDatabaseWrapper) -> Any:
-    column = field.get_col(JobExecution._meta.db_table)
+def _converted_time(value: Any, connection: BaseDatabaseWrapper) -> Any:
+    """Return a time as a datetime; SQLite and MariaDB return it in their own ways."""
+    if isinstance(value, datetime) and value.tzinfo:
+        return value
+    column = _fields_by_name()["created_at"].get_col(JobExecution._meta.db_table)
     for convert in connection.ops.get_db_converters(column):
         value = convert(value, column, connection)
     return value
+
+
+def _saved_in(alias: str) -> ModelState:
+    state = ModelState()
+    state.adding = False
+    state.db = alias
+    return state

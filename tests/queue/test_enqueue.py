@@ -50,6 +50,42 @@ def test_what_is_given_wins_over_the_handler() -> None:
         assert execution.dedupe_key == "key"
 
 
+def values_of(execution: JobExecution, *but: str) -> dict[str, Any]:
+    names = (field.attname for field in JobExecution._meta.concrete_fields)
+    return {name: getattr(execution, name) for name in names if name not in but}
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"available_at": NOON, "priority": -1}, {"queue": "a 'b' \\ %s"}]
+)
+def test_what_is_returned_is_what_is_stored_and_what_create_would_store(
+    options: dict[str, Any],
+) -> None:
+    returned = enqueue("echo", {"text": "it's"}, **options)
+    stored = JobExecution.objects.get(pk=returned.pk)
+    assert values_of(returned) == values_of(stored)
+    created = JobExecution.objects.create(
+        handler_name="echo", params={"text": "it's"}, max_retry=3, timeout_seconds=3600, **options
+    )
+    made = ("id", "created_at", *({"available_at"} - set(options)))
+    created.refresh_from_db()
+    assert values_of(stored, *made) == values_of(created, *made)
+
+
+def test_what_is_returned_is_an_instance_like_any_other() -> None:
+    first, second = enqueue("echo"), enqueue("echo")
+    first.priority = 5
+    first.save()
+    first.errors.append("only its own")
+    assert column(first, "priority") == 5
+    assert (first.job, second.errors, first == second) == (None, [], False)
+    assert first == JobExecution.objects.get(pk=first.pk)
+    first.refresh_from_db()
+    assert first.errors == []
+    first.delete()
+    assert list(JobExecution.objects.all()) == [second]
+
+
 def test_an_execution_is_due_at_once_by_the_databases_clock() -> None:
     before = database_now()
     execution = enqueue("echo")
