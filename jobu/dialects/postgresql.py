@@ -140,8 +140,11 @@ class PostgreSQLDialect(Dialect):
             # the rows of a statement together costs more for one than this does for many.
             f"""
             CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$
+            DECLARE
+                nothing text;
             BEGIN
-                PERFORM pg_notify('{CHANNEL}', NEW.queue);
+                -- An assignment takes half the time of a PERFORM, which is a statement.
+                nothing := pg_notify('{CHANNEL}', NEW.queue);
                 RETURN NULL;
             END $$
             """,
