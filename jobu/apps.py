@@ -6,10 +6,12 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.apps import apps as installed_apps
+from django.db import connections
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 from jobu.conf import settings
+from jobu.dialects import dialect_of
 
 
 class JobuConfig(AppConfig):
@@ -22,13 +24,28 @@ class JobuConfig(AppConfig):
         from jobu.handlers.discovery import discover
 
         discover()
-        post_migrate.connect(_sync_declared_crons, sender=self)
+        post_migrate.connect(_complete, sender=self)
 
 
-def _sync_declared_crons(using: str, apps: Any = installed_apps, **_kwargs: Any) -> None:
+def _complete(using: str, apps: Any = installed_apps, **_kwargs: Any) -> None:
+    """After `migrate`: add what is missing in the database, and the crons declared in code."""
     from jobu.dispatchers.sync import sync
 
     # `migrate jobu zero` has left no table to sync with. (`flush` does not say which apps.)
     has_table = "cronjob" in apps.all_models[JobuConfig.name]
     if using == settings.DATABASE and has_table:
+        _install_what_is_missing(using)
         sync()
+
+
+def _install_what_is_missing(alias: str) -> None:
+    """Do what the migration does, where tables are made without: `pytest --nomigrations`."""
+    from jobu.models import CronJob, JobExecution
+
+    connection = connections[alias]
+    dialect = dialect_of(connection)
+    table, cron_table = JobExecution._meta.db_table, CronJob._meta.db_table
+    if not dialect.is_installed(connection, table):
+        with connection.schema_editor() as editor:
+            for statement in dialect.install_sql(table, cron_table):
+                editor.execute(statement)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from jobu.dialects import postgresql_schema as schema
 from jobu.dialects.base import Dialect, causes
+from jobu.dialects.postgresql_schema import CHANNEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-CHANNEL = "jobu"
-CRON_CHANNEL = "jobu_crons"
 _TOO_MANY_CONNECTIONS = ("too many clients", "remaining connection slots", "too many connections")
 _FEW_ROWS = 10
 _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
@@ -47,7 +47,7 @@ class PostgreSQLDialect(Dialect):
         # A session plans what is inside a function once, an INSERT each time: Django has prepared
         # statements off, because they are in the way of a pooling proxy.
         arguments = ", ".join(f"{column} => {value}" for column, value in given.items())
-        return f"SELECT {table}_enqueue({arguments}), {self.now_sql()}"
+        return f"SELECT {schema.enqueue_function(table)}({arguments}), {self.now_sql()}"
 
     def append_sql(self, array: str, element: str) -> str:
         return f"{array} || {element}::jsonb"
@@ -107,74 +107,12 @@ class PostgreSQLDialect(Dialect):
             cursor.executemany("SELECT pg_notify(%s, %s)", [(CHANNEL, queue) for queue in queues])
 
     def install_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        """Let the database itself announce executions and edited crons, however they came."""
-        function = f"{table}_announce"
-        cron_function = f"{cron_table}_announce"
-        return (
-            # Few among very many, looked for by people: the admin lists them newest first. Where
-            # there are no partial indexes, one that is led by the status has to do.
-            f"""
-            CREATE INDEX jobu_exec_unsuccessful ON {table} (id)
-            WHERE status IN ('FAILED', 'TIMEOUT', 'CANCELLED')
-            """,
-            # See `enqueue_sql`. The rest are the defaults of the model, which a test compares.
-            f"""
-            CREATE FUNCTION {table}_enqueue(
-                handler_name text, queue text, priority int, max_retry int, timeout_seconds int,
-                params jsonb, available_at timestamptz DEFAULT STATEMENT_TIMESTAMP()
-            ) RETURNS bigint LANGUAGE plpgsql AS $$
-            DECLARE
-                made bigint;
-            BEGIN
-                INSERT INTO {table} (
-                    handler_name, queue, priority, max_retry, timeout_seconds, params,
-                    available_at, param_source, status, retry_count, attempt, error_message,
-                    errors, cancel_requested
-                ) VALUES (
-                    $1, $2, $3, $4, $5, $6, $7, 'api', 'PENDING', 0, 0, '', '[]', FALSE
-                ) RETURNING id INTO made;
-                RETURN made;
-            END $$
-            """,  # noqa: S608 - our names
-            # For each row, although a transaction announces a queue once: what it would take to see
-            # the rows of a statement together costs more for one than this does for many.
-            f"""
-            CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$
-            DECLARE
-                nothing text;
-            BEGIN
-                -- An assignment takes half the time of a PERFORM, which is a statement.
-                nothing := pg_notify('{CHANNEL}', NEW.queue);
-                RETURN NULL;
-            END $$
-            """,
-            f"""
-            CREATE TRIGGER {function} AFTER INSERT ON {table}
-            FOR EACH ROW EXECUTE FUNCTION {function}()
-            """,
-            f"""
-            CREATE FUNCTION {cron_function}() RETURNS trigger LANGUAGE plpgsql AS $$
-            BEGIN
-                PERFORM pg_notify('{CRON_CHANNEL}', '');
-                RETURN NULL;
-            END $$
-            """,
-            f"""
-            CREATE TRIGGER {cron_function}
-            AFTER INSERT OR UPDATE OF name, cron_expression, timezone, is_enabled ON {cron_table}
-            FOR EACH STATEMENT EXECUTE FUNCTION {cron_function}()
-            """,
-        )
+        return schema.install(table, cron_table)
 
     def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        return (
-            f"DROP FUNCTION IF EXISTS {table}_enqueue",
-            *(
-                statement
-                for each in (table, cron_table)
-                for statement in (
-                    f"DROP TRIGGER IF EXISTS {each}_announce ON {each}",
-                    f"DROP FUNCTION IF EXISTS {each}_announce()",
-                )
-            ),
-        )
+        return schema.uninstall(table, cron_table)
+
+    def is_installed(self, connection: BaseDatabaseWrapper, table: str) -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT to_regproc(%s) IS NOT NULL", [schema.enqueue_function(table)])
+            return bool(cursor.fetchone()[0])

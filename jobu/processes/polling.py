@@ -12,7 +12,7 @@ from django.db import Error, connections
 from jobu import logs
 from jobu.conf import settings
 from jobu.dialects import dialect_of
-from jobu.dialects.postgresql import CHANNEL
+from jobu.dialects.postgresql_schema import CHANNEL
 from jobu.processes.heartbeat import Heartbeat
 from jobu.processes.housekeeper import Chore, Housekeeper
 from jobu.processes.outage import Outage

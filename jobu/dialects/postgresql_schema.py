@@ -1,0 +1,103 @@
+"""What jobu's migration adds to PostgreSQL beyond Django's operations. All of it may run again."""
+
+from __future__ import annotations
+
+CHANNEL = "jobu"
+CRON_CHANNEL = "jobu_crons"
+
+
+def install(table: str, cron_table: str) -> tuple[str, ...]:
+    return (
+        # Few among very many, looked for by people: the admin lists them newest first. Where
+        # there are no partial indexes, one that is led by the status has to do.
+        f"""
+        CREATE INDEX IF NOT EXISTS jobu_exec_unsuccessful ON {table} (id)
+        WHERE status IN ('FAILED', 'TIMEOUT', 'CANCELLED')
+        """,
+        *_announce_executions(table),
+        *_announce_crons(cron_table),
+        # The last, because it stands for all of them; see `PostgreSQLDialect.is_installed`.
+        _enqueue(table),
+    )
+
+
+def uninstall(table: str, cron_table: str) -> tuple[str, ...]:
+    return (
+        f"DROP FUNCTION IF EXISTS {enqueue_function(table)}",
+        *(
+            statement
+            for each in (table, cron_table)
+            for statement in (
+                f"DROP TRIGGER IF EXISTS {each}_announce ON {each}",
+                f"DROP FUNCTION IF EXISTS {each}_announce()",
+            )
+        ),
+    )
+
+
+def enqueue_function(table: str) -> str:
+    return f"{table}_enqueue"
+
+
+def _enqueue(table: str) -> str:
+    """See `PostgreSQLDialect.enqueue_sql`. The values are the model's defaults: a test compares."""
+    return f"""
+        CREATE OR REPLACE FUNCTION {enqueue_function(table)}(
+            handler_name text, queue text, priority int, max_retry int, timeout_seconds int,
+            params jsonb, available_at timestamptz DEFAULT STATEMENT_TIMESTAMP()
+        ) RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            made bigint;
+        BEGIN
+            INSERT INTO {table} (
+                handler_name, queue, priority, max_retry, timeout_seconds, params,
+                available_at, param_source, status, retry_count, attempt, error_message,
+                errors, cancel_requested
+            ) VALUES (
+                $1, $2, $3, $4, $5, $6, $7, 'api', 'PENDING', 0, 0, '', '[]', FALSE
+            ) RETURNING id INTO made;
+            RETURN made;
+        END $$
+    """  # noqa: S608 - our names
+
+
+def _announce_executions(table: str) -> tuple[str, ...]:
+    """Let the database itself announce executions, however they came.
+
+    For each row, although a transaction announces a queue once: what it would take to see the
+    rows of a statement together costs more for one than this does for many.
+    """
+    return (
+        f"""
+        CREATE OR REPLACE FUNCTION {table}_announce() RETURNS trigger LANGUAGE plpgsql AS $$
+        DECLARE
+            nothing text;
+        BEGIN
+            -- An assignment takes half the time of a PERFORM, which is a statement.
+            nothing := pg_notify('{CHANNEL}', NEW.queue);
+            RETURN NULL;
+        END $$
+        """,
+        f"""
+        CREATE OR REPLACE TRIGGER {table}_announce AFTER INSERT ON {table}
+        FOR EACH ROW EXECUTE FUNCTION {table}_announce()
+        """,
+    )
+
+
+def _announce_crons(table: str) -> tuple[str, ...]:
+    """Let it announce crons that were edited by any means."""
+    return (
+        f"""
+        CREATE OR REPLACE FUNCTION {table}_announce() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM pg_notify('{CRON_CHANNEL}', '');
+            RETURN NULL;
+        END $$
+        """,
+        f"""
+        CREATE OR REPLACE TRIGGER {table}_announce
+        AFTER INSERT OR UPDATE OF name, cron_expression, timezone, is_enabled ON {table}
+        FOR EACH STATEMENT EXECUTE FUNCTION {table}_announce()
+        """,
+    )
