@@ -28,7 +28,7 @@ BENCH := $(VENV)/.stamp-bench
 DOCS := $(VENV)/.stamp-docs
 OLD_PYTHON := import sys; sys.version_info < (3, 11) and sys.exit(f'jobu needs Python 3.11 or newer, but \
 	$(PYTHON) is {sys.version.split()[0]}. Name another one: make PYTHON=python3.13 ...')
-NO_MYSQL := mysqlclient was not built, so MariaDB is left out. On Debian install libmariadb-dev \
+NO_MYSQL := mysqlclient was not built, so MariaDB and MySQL are left out. On Debian install libmariadb-dev \
 	(or default-libmysqlclient-dev) and pkg-config; the reason is in $(VENV)/mysqlclient.log
 
 .PHONY: help demo test lint docs package bench measure clean mysql

@@ -138,7 +138,8 @@ def _parse() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--executions", type=int, default=1_000_000)
-    parser.add_argument("--database", choices=("sqlite", "postgres", "mysql"), default="postgres")
+    databases = ("sqlite", "postgres", "mariadb", "mysql")
+    parser.add_argument("--database", choices=databases, default="postgres")
     return parser.parse_args()
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.kafka import Kafka
 
 UNUSABLE = 3
-DATABASES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MariaDB/MySQL"}
+DATABASES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mariadb": "MariaDB", "mysql": "MySQL"}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Run the tests on every database that is here: `python -m tests [pytest options]`.
 
-SQLite is always here. PostgreSQL and MariaDB are used where they answer (JOBU_TEST_*_HOST
+SQLite is always here. PostgreSQL, MariaDB and MySQL are used where they answer (JOBU_TEST_*_HOST
 and the like say where), Chromium where it is installed; each gets one line that tells whether it
 was used. With JOBU_TEST_REQUIRE=postgres,mysql a missing one is a failure instead of a skip; with
 JOBU_TEST_SERVICES=sqlite,postgres the other databases are left alone; with JOBU_TEST_RETRY=1 what
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import kafka
+from tests.addresses import address, variable
 
 TESTS_FAILED = 1
 NOTHING_TO_DO = 5
@@ -47,11 +48,15 @@ class Run:
 
 
 def postgres_problem() -> str | None:
-    return _driver_problem("psycopg") or _port_problem("POSTGRES", 5432)
+    return _driver_problem("psycopg") or _port_problem("postgres")
+
+
+def mariadb_problem() -> str | None:
+    return _driver_problem("MySQLdb") or _port_problem("mariadb") or _product_problem("mariadb")
 
 
 def mysql_problem() -> str | None:
-    return _driver_problem("MySQLdb") or _port_problem("MYSQL", 3306)
+    return _driver_problem("MySQLdb") or _port_problem("mysql") or _product_problem("mysql")
 
 
 def _driver_problem(module: str) -> str | None:
@@ -60,14 +65,35 @@ def _driver_problem(module: str) -> str | None:
     return None
 
 
-def _port_problem(name: str, default_port: int) -> str | None:
-    host = os.environ.get(f"JOBU_TEST_{name}_HOST", "127.0.0.1")
-    port = int(os.environ.get(f"JOBU_TEST_{name}_PORT", default_port))
+def _port_problem(service: str) -> str | None:
+    at = address(service)
     try:
-        socket.create_connection((host, port), timeout=2).close()
+        socket.create_connection((at["host"], int(at["port"])), timeout=2).close()
     except OSError as error:
-        return f"nothing answers at {host}:{port} ({error}); JOBU_TEST_{name}_HOST says where it is"
+        return f"nothing answers at {_place(service)}: {error}"
     return None
+
+
+def _product_problem(service: str) -> str | None:
+    """Tell MariaDB and MySQL apart: both answer the other's driver."""
+    import MySQLdb
+
+    at = address(service)
+    try:
+        connection = MySQLdb.connect(**{**at, "port": int(at["port"])})
+    except MySQLdb.Error as error:
+        return f"no connection to {_place(service)}: {error}"
+    version = connection.get_server_info()
+    connection.close()
+    found = "MariaDB" if "MariaDB" in version else "MySQL"
+    if found.lower() == service:
+        return None
+    return f"{_place(service)} is {found}, version {version}"
+
+
+def _place(service: str) -> str:
+    at = address(service)
+    return f"{at['host']}:{at['port']} ({variable(service, 'host')}, _PORT)"
 
 
 def _chromium_problem() -> str | None:
@@ -79,7 +105,8 @@ def _chromium_problem() -> str | None:
 SERVICES = (
     Service("sqlite", "SQLite", lambda: None),
     Service("postgres", "PostgreSQL", postgres_problem),
-    Service("mysql", "MariaDB/MySQL", mysql_problem),
+    Service("mariadb", "MariaDB", mariadb_problem),
+    Service("mysql", "MySQL", mysql_problem),
 )
 # Used by some tests on one of the databases, rather than by all of them once more.
 HELPERS = (Service("chromium", "Chromium", _chromium_problem),)

@@ -53,6 +53,7 @@ def _speak_english() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def vendor() -> str:
+    """Name the database; to Django's `connection.vendor`, MariaDB is "mysql", too."""
     return os.environ.get("JOBU_TEST_DATABASE", "sqlite")
 
 

@@ -16,6 +16,8 @@ from typing import NoReturn
 
 import pytest
 
+from tests.addresses import variable
+
 NAME = "jobu_test_private"
 
 
@@ -36,6 +38,8 @@ def free_port() -> int:
 class PrivateServer:
     """A database server of our own, in a temporary folder."""
 
+    service: str
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.port = free_port()
@@ -44,7 +48,10 @@ class PrivateServer:
     @property
     def environment(self) -> dict[str, str]:
         """What points the test project at this server."""
-        raise NotImplementedError
+        return {
+            variable(self.service, "host"): "127.0.0.1",
+            variable(self.service, "port"): str(self.port),
+        }
 
     def create(self) -> None:
         """Make the server's files, start it and make the test project's database."""
@@ -90,6 +97,8 @@ class PrivateServer:
 
 
 class PrivatePostgreSQL(PrivateServer):
+    service = "postgres"
+
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._bin = _find_folder_of(
@@ -100,10 +109,6 @@ class PrivatePostgreSQL(PrivateServer):
         _check(self.run(str(self._bin / "initdb"), "-D", "data", "-U", "postgres", "-A", "trust"))
         self.start()
         self._execute(f"CREATE DATABASE {NAME}")
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {"JOBU_TEST_POSTGRES_HOST": "127.0.0.1", "JOBU_TEST_POSTGRES_PORT": str(self.port)}
 
     def command(self) -> list[str]:
         options = [
@@ -128,32 +133,21 @@ class PrivatePostgreSQL(PrivateServer):
             connection.execute(sql)
 
 
-class PrivateMariaDB(PrivateServer):
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        for program in ("mariadb-install-db", "mariadbd"):
-            if shutil.which(program) is None:
-                missing(program)
+class _MySQLFamily(PrivateServer):
+    """What MariaDB and MySQL have in common."""
+
+    program: str
+    initialize: tuple[str, ...]
 
     def create(self) -> None:
-        _check(
-            self.run(
-                "mariadb-install-db",
-                "--no-defaults",
-                f"--datadir={self.folder}/data",
-                "--auth-root-authentication-method=normal",
-            )
-        )
+        program, *options = self.initialize
+        _check(self.run(program, "--no-defaults", *options, f"--datadir={self.folder}/data"))
         self.start()
         self._execute(f"CREATE DATABASE {NAME} CHARACTER SET utf8mb4")
 
-    @property
-    def environment(self) -> dict[str, str]:
-        return {"JOBU_TEST_MYSQL_HOST": "127.0.0.1", "JOBU_TEST_MYSQL_PORT": str(self.port)}
-
     def command(self) -> list[str]:
         return [
-            "mariadbd",
+            self.program,
             "--no-defaults",
             f"--datadir={self.folder}/data",
             f"--port={self.port}",
@@ -172,6 +166,39 @@ class PrivateMariaDB(PrivateServer):
             connection.close()
 
 
+class PrivateMariaDB(_MySQLFamily):
+    service = "mariadb"
+    program = "mariadbd"
+    initialize = ("mariadb-install-db", "--auth-root-authentication-method=normal")
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        for program in ("mariadb-install-db", "mariadbd"):
+            if shutil.which(program) is None:
+                missing(program)
+
+
+class PrivateMySQL(_MySQLFamily):
+    service = "mysql"
+    program = "mysqld"
+    initialize = ("mysqld", "--initialize-insecure")
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        # MariaDB brings a program of that name, too.
+        if shutil.which("mysqld") is None or b"MariaDB" in self.run("mysqld", "--version").stdout:
+            missing("MySQL's mysqld, which .ci/server can put on the PATH,")
+
+    def command(self) -> list[str]:
+        # The X plugin would listen at a port of its own, the same one in each server.
+        return [*super().command(), "--mysqlx=OFF"]
+
+
+_SERVERS: dict[str, type[PrivateServer]] = {
+    server.service: server for server in (PrivatePostgreSQL, PrivateMariaDB, PrivateMySQL)
+}
+
+
 @contextmanager
 def private_server(vendor: str) -> Iterator[PrivateServer]:
     """Run a server of our own; its folder is not pytest's, which is closed to the server's user."""
@@ -179,7 +206,7 @@ def private_server(vendor: str) -> Iterator[PrivateServer]:
         owner = _server_user()
         if owner is not None:
             shutil.chown(folder, owner)
-        server = {"postgres": PrivatePostgreSQL, "mysql": PrivateMariaDB}[vendor](Path(folder))
+        server = _SERVERS[vendor](Path(folder))
         try:
             server.create()
             yield server

@@ -1,4 +1,4 @@
-"""A database of MariaDB or MySQL."""
+"""A database of MariaDB, which is measured in the place of MySQL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MariaDB(Store):
             import MySQLdb
         except ImportError as error:
             raise StoreUnavailableError(f"MariaDB: {error}") from error
-        at = address("MYSQL", "3306", "root")
+        at = address("MARIADB", "3306", "root")
         try:
             return MySQLdb.connect(
                 host=at.host,
@@ -50,7 +50,7 @@ class MariaDB(Store):
             "ENGINE": "django.db.backends.mysql",
             "NAME": self.name,
             "OPTIONS": {"charset": "utf8mb4"},
-            **address("MYSQL", "3306", "root").django(),
+            **address("MARIADB", "3306", "root").django(),
         }
 
     def facts(self) -> dict[str, str]:

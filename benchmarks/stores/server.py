@@ -1,7 +1,7 @@
 """What the stores have in common: a name, a server and its address.
 
-JOBU_TEST_POSTGRES_*, JOBU_TEST_MYSQL_* and JOBU_TEST_REDIS_* say where the servers are, as for the
-tests.
+JOBU_TEST_POSTGRES_*, JOBU_TEST_MARIADB_* and JOBU_TEST_REDIS_* say where the servers are, as for
+the tests.
 """
 
 from __future__ import annotations

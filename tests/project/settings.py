@@ -12,7 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-VENDOR = os.environ.get("JOBU_TEST_DATABASE", "sqlite")
+from tests.addresses import address
+
+SERVICE = os.environ.get("JOBU_TEST_DATABASE", "sqlite")
 # Part of every database's name, so that two runs on one machine do not meet.
 RUN = os.environ.get("JOBU_TEST_RUN", "local")
 IN_PROCESS = "JOBU_TEST_PROCESS" in os.environ
@@ -36,10 +38,7 @@ def _postgres(name: str) -> dict[str, Any]:
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": name if IN_PROCESS else "postgres",
-        "HOST": os.environ.get("JOBU_TEST_POSTGRES_HOST", "127.0.0.1"),
-        "PORT": os.environ.get("JOBU_TEST_POSTGRES_PORT", "5432"),
-        "USER": os.environ.get("JOBU_TEST_POSTGRES_USER", "postgres"),
-        "PASSWORD": os.environ.get("JOBU_TEST_POSTGRES_PASSWORD", ""),
+        **_server(),
         "TEST": {"NAME": name},
     }
 
@@ -48,16 +47,17 @@ def _mysql(name: str) -> dict[str, Any]:
     return {
         "ENGINE": "django.db.backends.mysql",
         "NAME": name if IN_PROCESS else "",
-        "HOST": os.environ.get("JOBU_TEST_MYSQL_HOST", "127.0.0.1"),
-        "PORT": os.environ.get("JOBU_TEST_MYSQL_PORT", "3306"),
-        "USER": os.environ.get("JOBU_TEST_MYSQL_USER", "root"),
-        "PASSWORD": os.environ.get("JOBU_TEST_MYSQL_PASSWORD", ""),
+        **_server(),
         "OPTIONS": {"charset": "utf8mb4"},
         "TEST": {"NAME": name, "CHARSET": "utf8mb4"},
     }
 
 
-_database = {"sqlite": _sqlite, "postgres": _postgres, "mysql": _mysql}[VENDOR]
+def _server() -> dict[str, str]:
+    return {part.upper(): value for part, value in address(SERVICE).items()}
+
+
+_database = {"sqlite": _sqlite, "postgres": _postgres, "mariadb": _mysql, "mysql": _mysql}[SERVICE]
 
 DATABASES = {
     "default": _database(f"jobu_test_{RUN}"),

@@ -7,18 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
 
-from tests.__main__ import mysql_problem, postgres_problem
+from tests.__main__ import mariadb_problem, mysql_problem, postgres_problem
+from tests.addresses import address
 from tests.servers import missing
 
 NAME = f"jobu_sample_{os.environ.get('JOBU_TEST_RUN', 'local')}"
-
-
-def _server(name: str, user: str, port: str) -> dict[str, str]:
-    variables = {"host": "127.0.0.1", "port": port, "user": user, "password": ""}
-    return {
-        key: os.environ.get(f"JOBU_TEST_{name}_{key.upper()}", default)
-        for key, default in variables.items()
-    }
 
 
 def _url(scheme: str, server: dict[str, str]) -> str:
@@ -33,7 +26,7 @@ def postgres_database() -> Iterator[str]:
         missing(f"PostgreSQL ({problem})")
     import psycopg
 
-    server = _server("POSTGRES", "postgres", "5432")
+    server = address("postgres")
     with psycopg.connect(**server, dbname="postgres", autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)")
         connection.execute(f"CREATE DATABASE {NAME}")
@@ -45,12 +38,13 @@ def postgres_database() -> Iterator[str]:
 
 @contextmanager
 def mysql_database() -> Iterator[str]:
-    """Make a database and drop it afterwards; yield its URL."""
-    if problem := mysql_problem():
-        missing(f"MariaDB ({problem})")
+    """Make a database of MySQL, or else MariaDB, and drop it afterwards; yield its URL."""
+    problem = mysql_problem()
+    if problem and mariadb_problem():
+        missing(f"MySQL ({problem})")
     import MySQLdb
 
-    server = _server("MYSQL", "root", "3306")
+    server = address("mariadb" if problem else "mysql")
     connection = MySQLdb.connect(**{**server, "port": int(server["port"])})
     try:
         connection.query(f"DROP DATABASE IF EXISTS {NAME}")
