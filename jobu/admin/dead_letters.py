@@ -118,11 +118,18 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         if letter is None:
             return self.gone(request, object_id)
         text = _text_of(letter)
+        # Another text is a message of one's own.
+        may_edit = self.allows(request, "publish_message")
+        # What is not text becomes an execution only once somebody has written another.
+        is_requeueable = may_requeue and (may_edit or text is not None)
         form = RequeueForm(request.POST or None, initial={"body": text})
+        form.fields["body"].widget.attrs["readonly"] = not may_edit
         if request.method == "POST" and form.is_valid():
             body = _normal(form.cleaned_data["body"])
             # What nobody touched goes as the bytes it came as.
             is_edited = text is None or body != _normal(text)
+            if is_edited and not may_edit:
+                raise PermissionDenied
             try:
                 execution = _requeue(request, letter, body if is_edited else None)
             except (MessageError, DeadLetterError) as error:
@@ -138,11 +145,12 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "original": letter,
             "letter": letter,
             "media": self.media + form.media,
-            "form": form if letter.requeued_at is None and may_requeue else None,
+            "form": form if letter.requeued_at is None and is_requeueable else None,
             "may_discard": letter.is_open and self.has_discard_permission(request),
             "key": (letter.key or b"").decode(errors="backslashreplace"),
             "shown": letter.body_text(20_000),
             "is_text": text is not None,
+            "may_edit": may_edit,
             "state": self.state(letter),
             "received": self.received(letter),
             "size": self.size(letter),

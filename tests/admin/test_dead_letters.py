@@ -121,3 +121,18 @@ def test_requeue_and_discard_have_their_permissions() -> None:
     )
     friend = staff("view_deadletter", "change_deadletter")
     assert friend.post(page_of(dead), {"body": GOOD.decode()}).status_code == 302
+
+
+def test_who_may_not_publish_requeues_a_message_only_as_it_came() -> None:
+    dead, binary = letter(GOOD), letter(b"\xff")
+    friend = staff("view_deadletter", "change_deadletter")
+    assert "to edit it takes the right to publish messages" in friend.get(page_of(dead)).text
+    edited = {"body": '{"handler_name": "echo", "params": {"amount": 1000000}}'}
+    for each in (dead, binary):
+        assert friend.post(page_of(each), edited).status_code == 403
+    assert not JobExecution.objects.exists()
+    assert 'type="submit" class="default"' not in friend.get(page_of(binary)).text
+    assert friend.post(page_of(dead), {"body": GOOD.decode()}).status_code == 302
+    assert JobExecution.objects.get().params == {"a": 1}
+    publisher = staff("view_deadletter", "change_deadletter", "publish_message")
+    assert publisher.post(page_of(binary), edited).status_code == 302
