@@ -62,7 +62,16 @@ class Settings:
     """How many claimable executions make a queue dispatcher pause; None means never."""
 
     QUEUE_MAX_MESSAGE_BYTES: int = 1024 * 1024
-    """How large a message may be; a larger one becomes a dead letter."""
+    """How large a message may be: body, key and headers. A larger one becomes a dead letter."""
+
+    EVENT_HANDLERS: str = "declared"
+    """Which handlers messages may start: those "declared" with `events=True`, or "all"."""
+
+    EVENT_QUEUES: list[str] = []  # noqa: RUF012 - never changed in place
+    """Queues that messages may ask for, besides their handler's or cron job's own."""
+
+    EVENT_PRIORITIES: list[int] = []  # noqa: RUF012
+    """Priorities that messages may ask for, besides their handler's or cron job's own."""
 
     KAFKA_BOOTSTRAP_SERVERS: str = "localhost:9092"
     """Where the Kafka cluster is: host:port, several separated by commas."""
@@ -90,6 +99,9 @@ class Settings:
 
     RETENTION_DAYS: int | None = 30
     """How long finished executions are kept; None keeps them for ever."""
+
+    DEAD_LETTER_RETENTION_DAYS: int | None = 90
+    """How long open dead letters are kept; None keeps them until they are requeued or discarded."""
 
     API_HEALTH_OPEN: bool = True
     """Whether /health and /ready of the HTTP API answer callers without a token."""

@@ -197,6 +197,14 @@ def api_database_failed(error: BaseException) -> None:
     logger.error("HTTP API: cannot use the database: %s", error)
 
 
+def no_handler_takes_events(who: str) -> None:
+    logger.warning(
+        "%s has no handler that messages may start, so each will become a dead letter; declare one "
+        'with @handler(…, events=True), or set JOBU_EVENT_HANDLERS = "all"',
+        who,
+    )
+
+
 def messages_stored(who: str, count: int) -> None:
     logger.debug("%s stored %d messages", who, count)
 
@@ -226,8 +234,12 @@ def queue_resumed(who: str, pending: int) -> None:
     logger.info("%s goes on: %d executions are claimable", who, pending)
 
 
-def dead_letters_pruned(count: int) -> None:
-    logger.info("pruned %d old dead letters", count)
+def dead_letters_pruned(count: int, *, were_open: bool) -> None:
+    """Open ones are a WARNING: nobody did anything about them, and now nobody can."""
+    if were_open:
+        logger.warning("pruned %d dead letters that were still open", count)
+    else:
+        logger.info("pruned %d old dead letters", count)
 
 
 def child_started(name: str, pid: int) -> None:

@@ -84,13 +84,15 @@ def test_prune_without_any_age_says_what_is_missing() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "arguments",
-    [("--days=-1",), ("--days=nan",), ("--days=inf",), ("--days=-inf",), ("--batch-size=0",)],
+    [("--days=-1",), ("--days=nan",), ("--days=inf",), ("--open-days=-1",), ("--batch-size=0",)],
 )
 def test_prune_refuses_numbers_that_make_no_sense(arguments: tuple[str, ...]) -> None:
     finished(31)
     with pytest.raises(CommandError) as caught:
         prune(*arguments)
-    assert str(caught.value) == "--days must be 0 or more, --batch-size 1 or more."
+    assert str(caught.value) == (
+        "--days and --open-days must be 0 or more, --batch-size 1 or more."
+    )
     assert JobExecution.objects.count() == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from django.db import reset_queries
@@ -14,6 +15,7 @@ from jobu.adapters.lookup import make_adapter
 from jobu.conf import settings
 from jobu.dispatchers.backpressure import Backpressure
 from jobu.dispatchers.broker import Broker, BrokerAway
+from jobu.handlers.registry import handlers
 from jobu.models.process import ProcessKind
 from jobu.processes.housekeeper import Chore
 from jobu.processes.polling import PollingProcess
@@ -65,6 +67,8 @@ class QueueDispatcher(PollingProcess):
         return [Chore(_PRUNE_INTERVAL_SECONDS, self._prune_dead_letters)]
 
     def begin(self) -> None:
+        if not any(spec.takes_events for spec in handlers):
+            logs.no_handler_takes_events(self.name)
         self._broker.connect()
 
     def poll(self) -> float:
@@ -123,9 +127,7 @@ class QueueDispatcher(PollingProcess):
             self.request_stop()
 
     def _prune_dead_letters(self) -> None:
-        days = settings.RETENTION_DAYS
-        if days is None:
-            return
+        batches = prune_dead_letters(settings.RETENTION_DAYS, settings.DEAD_LETTER_RETENTION_DAYS)
         # One batch, then the heartbeat has its turn again; the rest goes next time.
-        if pruned := next(prune_dead_letters(days), 0):
-            logs.dead_letters_pruned(pruned)
+        for count, were_open in islice(batches, 1):
+            logs.dead_letters_pruned(count, were_open=were_open)

@@ -41,13 +41,22 @@ def prune(days: float, *, batch_size: int = 500) -> Iterator[int]:
         yield len(ids)
 
 
-def prune_dead_letters(days: float, *, batch_size: int = 100) -> Iterator[int]:
-    """Delete dead letters that came more than `days` ago and are not open; yield batch sizes."""
-    done = Q(requeued_at__isnull=False) | Q(discarded_at__isnull=False)
-    old = DeadLetter.objects.filter(done, received_at__lt=_long_ago(days)).order_by("received_at")
-    while ids := list(old.values_list("id", flat=True)[:batch_size]):
-        DeadLetter.objects.filter(id__in=ids).only("id").delete()
-        yield len(ids)
+def prune_dead_letters(
+    days: float | None, open_days: float | None, *, batch_size: int = 100
+) -> Iterator[tuple[int, bool]]:
+    """Delete dead letters that came more than `days` ago, open ones after `open_days`.
+
+    Yield each batch's size, and whether it was of open ones; None keeps them.
+    """
+    is_open = Q(requeued_at=None, discarded_at=None)
+    for those, age, were_open in ((~is_open, days, False), (is_open, open_days, True)):
+        if age is None:
+            continue
+        old = DeadLetter.objects.filter(those, received_at__lt=_long_ago(age))
+        while ids := list(old.order_by("received_at").values_list("id", flat=True)[:batch_size]):
+            # Once more: somebody may have requeued one meanwhile.
+            deleted, _ = DeadLetter.objects.filter(those, id__in=ids).only("id").delete()
+            yield deleted, were_open
 
 
 def _delete_orphans(limit: int) -> None:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from jobu import QueueDispatcher, enqueue
 from jobu.dispatchers import broker, queue
 from jobu.exceptions import AdapterError
+from jobu.handlers.registry import Registry
 from jobu.models import DeadLetter, JobExecution, Process
 from jobu.queue.events import store
 from jobu.queue.pending import count_claimable
@@ -227,17 +228,36 @@ def test_it_does_not_take_itself_for_drained_before_it_is_ready(adapter: MemoryA
     assert JobExecution.objects.count() == 1
 
 
-def test_old_dead_letters_are_pruned_unless_they_are_open(adapter: MemoryAdapter) -> None:
+def test_old_dead_letters_are_pruned_and_open_ones_only_after_longer(
+    adapter: MemoryAdapter, caplog: pytest.LogCaptureFixture
+) -> None:
     now = timezone.now()
-    for number, days in enumerate((1, 40, 40, 40)):
+    for number, days in enumerate((1, 40, 40, 40, 91)):
         DeadLetter.objects.create(
             adapter="memory", source_id=str(number), body=b"", received_at=now - timedelta(days)
         )
     DeadLetter.objects.filter(source_id__in="02").update(requeued_at=now)
     DeadLetter.objects.filter(source_id="3").update(discarded_at=now)
-    with QueueDispatcher(adapter=adapter):
-        wait_until(lambda: DeadLetter.objects.count() == 2, "the pruning")
+    dispatcher = QueueDispatcher(adapter=adapter)
+    for _ in range(2):
+        dispatcher._prune_dead_letters()
     assert set(DeadLetter.objects.values_list("source_id", flat=True)) == {"0", "1"}
+    [warning] = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.getMessage() == "pruned 1 dead letters that were still open"
+
+
+@pytest.mark.parametrize("takes_events", [True, False])
+def test_a_project_without_a_handler_for_messages_is_warned(
+    takes_events: bool,
+    adapter: MemoryAdapter,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not takes_events:
+        monkeypatch.setattr(queue, "handlers", Registry())
+    drain(adapter)
+    warned = [text for text in caplog.messages if "no handler that messages may start" in text]
+    assert len(warned) == (0 if takes_events else 1)
 
 
 def test_statements_are_not_kept_in_memory(adapter: MemoryAdapter, settings: Any) -> None:
