@@ -14,7 +14,7 @@ from django.utils.log import log_response
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobu import logs
-from jobu.exceptions import HandlerNotFoundError, NotJSONError, OptionError
+from jobu.exceptions import DedupeKeyError, HandlerNotFoundError, NotJSONError, OptionError
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -83,6 +83,7 @@ def install_handlers(api: NinjaAPI) -> None:
     kinds: tuple[type[Exception], ...] = (
         ApiError,
         AuthenticationError,
+        DedupeKeyError,
         HandlerNotFoundError,
         HttpError,
         ModelError,
@@ -115,6 +116,8 @@ def _translated(error: Exception) -> ApiError:
             return invalid(_fields_of(error))
         case ModelError():
             return _of_model(error)
+        case DedupeKeyError():
+            return conflict(str(error), {"dedupe_key": [str(error)]})
         case HandlerNotFoundError():
             return invalid({"handler_name": [str(error)]})
         case NotJSONError():

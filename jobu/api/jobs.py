@@ -50,13 +50,14 @@ def list_jobs(request: HttpRequest, query: Query[JobQuery]) -> dict[str, Any]:
 
 @router.post(
     "",
-    response={200: JobDetail, **written(201, JobDetail)},
+    response={200: JobDetail, **written(201, JobDetail, 409)},
     auth=writing("add_jobexecution"),
 )
 def enqueue_job(request: HttpRequest, job: NewJob, response: HttpResponse) -> Reply[Any]:
     """Enqueue one execution of a handler.
 
-    If there is one with the `dedupe_key` already, that is the answer, with 200 instead of 201.
+    If there is one with the `dedupe_key` already, that is the answer, with 200 instead of 201; or
+    409 if it is another handler's.
     """
     given = job.model_dump(exclude_none=True)
     key = given.get("dedupe_key")

@@ -80,7 +80,7 @@ class NewJob(Request):
         None,
         min_length=1,
         max_length=255,
-        description="If an execution has this key already, that one is the answer.",
+        description="If an execution of the handler has this key already, that is the answer.",
     )
 
 
