@@ -7,7 +7,7 @@ from benchmarks.tally import stamp as leave_stamp
 from jobu import handler
 
 
-@handler("noop")
+@handler("noop", events=True)
 def noop() -> None:
     note()
 

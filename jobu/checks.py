@@ -17,7 +17,9 @@ from django.utils.module_loading import import_string
 
 from jobu.conf import PREFIX, setting_types, settings
 from jobu.dialects import dialect_of
+from jobu.exceptions import OptionError
 from jobu.handlers.discovery import problems
+from jobu.handlers.options import check_execution_options
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob, JobExecution
 
@@ -72,6 +74,8 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
             continue
         elif name == "RUN_LOG_LEVEL":
             yield from _unknown_level(value)
+        elif name.startswith("EVENT_"):
+            yield from _impossible_for_events(name, value)
         elif isinstance(value, int | float) and value <= 0 and name != "RETENTION_DAYS":
             yield Error(
                 f"{PREFIX}{name} is {value!r}, but it must be greater than zero.",
@@ -94,6 +98,27 @@ def _unknown_level(value: str | None) -> Iterator[CheckMessage]:
             hint=f"It has {', '.join(known)}. None keeps no log lines.",
             id="jobu.E001",
         )
+
+
+def _impossible_for_events(name: str, value: Any) -> Iterator[CheckMessage]:
+    if name == "EVENT_HANDLERS":
+        if value not in {"declared", "all"}:
+            yield Error(
+                f"JOBU_EVENT_HANDLERS is {value!r}, but it must be 'declared' or 'all'.",
+                hint="With 'declared', messages may start handlers that have events=True.",
+                id="jobu.E001",
+            )
+        return
+    option = "queue" if name == "EVENT_QUEUES" else "priority"
+    for each in value:
+        try:
+            check_execution_options(**{option: each})
+        except OptionError as error:
+            yield Error(
+                f"{PREFIX}{name} has {each!r}, but {error}.",
+                hint=f"No execution can have this {option}.",
+                id="jobu.E001",
+            )
 
 
 def _unknown_settings() -> Iterator[CheckMessage]:
@@ -220,7 +245,8 @@ def _describe(expected: Any) -> str:
         float: "a number",
         bool: "True or False",
         types.NoneType: "None",
-        list: "a list of texts",
+        list[str]: "a list of texts",
+        list[int]: "a list of whole numbers",
         dict: "a dict",
     }
-    return names[get_origin(expected) or expected]
+    return names[expected] if expected in names else names[get_origin(expected)]

@@ -31,6 +31,10 @@ class NotJSONError(JobuError, TypeError):
     """A value cannot be stored as JSON."""
 
 
+class DedupeKeyError(JobuError, ValueError):
+    """The dedupe_key belongs to an execution of another handler."""
+
+
 class NoCurrentJobError(JobuError, RuntimeError):
     """`current_job()` was called where no job runs."""
 

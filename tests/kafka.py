@@ -57,6 +57,9 @@ class MockKafka(Kafka):
     def create_topic(self, name: str, partitions: int) -> None:
         self._command(f"topic {name} {partitions}")
 
+    def send_broken_header(self, topic: str) -> None:
+        self._command(f"broken-header {topic}")
+
     def stop(self) -> None:
         self._command("down")
 

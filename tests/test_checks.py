@@ -37,6 +37,8 @@ def test_the_settings_of_the_project_pass() -> None:
         ("KAFKA_TOPIC", 5, "a text or a list of texts", "'jobu-events'"),
         ("KAFKA_TOPIC", ["events", 5], "a text or a list of texts", "'jobu-events'"),
         ("KAFKA_OPTIONS", "{}", "a dict", "{}"),
+        ("EVENT_QUEUES", "mail", "a list of texts", "[]"),
+        ("EVENT_PRIORITIES", ["high"], "a list of whole numbers", "[]"),
         ("API_HEALTH_OPEN", 1, "True or False", "True"),
         ("API_HEALTH_OPEN", "no", "True or False", "True"),
     ],
@@ -55,7 +57,7 @@ NUMBERS = sorted(
     name
     for name, expected in setting_types.items()
     if {int, float} & {expected, *get_args(expected)}
-    and name not in ("RETENTION_DAYS", "RUN_LOG_LEVEL")
+    and name not in ("RETENTION_DAYS", "RUN_LOG_LEVEL", "EVENT_PRIORITIES")
 )
 
 
@@ -66,6 +68,25 @@ def test_e001_a_number_that_is_not_positive(name: str, value: int) -> None:
     assert identifier == "jobu.E001"
     assert message == f"JOBU_{name} is {value}, but it must be greater than zero."
     assert hint.startswith("Its default is ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("EVENT_HANDLERS", "any", "JOBU_EVENT_HANDLERS is 'any', but it must be 'declared' or"),
+        ("EVENT_QUEUES", ["mail", ""], "JOBU_EVENT_QUEUES has '', but queue must be a name"),
+        ("EVENT_PRIORITIES", [1, 40_000], "JOBU_EVENT_PRIORITIES has 40000, but priority must be"),
+    ],
+)
+def test_e001_a_value_that_no_message_could_use(name: str, value: Any, problem: str) -> None:
+    [(identifier, message, _)] = found_with(**{f"JOBU_{name}": value})
+    assert identifier == "jobu.E001"
+    assert message.startswith(problem)
+
+
+def test_what_messages_may_ask_for_may_be_anything_possible() -> None:
+    given = {"QUEUES": ["mail"], "PRIORITIES": [0, -5, 100], "HANDLERS": "all"}
+    assert found_with(**{f"JOBU_EVENT_{name}": value for name, value in given.items()}) == []
 
 
 def test_a_setting_that_is_true_or_false_may_be_either() -> None:

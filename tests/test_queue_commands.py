@@ -6,7 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.test import override_settings
+from django.utils import timezone
 
 import jobu
 from jobu import BaseQueueAdapter, QueueMessage
@@ -56,7 +57,8 @@ def letters(*bodies: bytes) -> list[int]:
 
 def test_publish_sends_a_message_that_can_be_read(outbox: list[Any]) -> None:
     when = datetime(2030, 1, 31, tzinfo=UTC)
-    jobu.publish("echo", {"a": 1}, priority=5, available_at=when, dedupe_key="d", key="k")
+    with override_settings(JOBU_EVENT_PRIORITIES=[5]):
+        jobu.publish("echo", {"a": 1}, priority=5, available_at=when, dedupe_key="d", key="k")
     [(body, key)] = outbox
     event = read_event(body)
     assert (event.handler_name, event.params, event.priority) == ("echo", {"a": 1}, 5)
@@ -69,6 +71,20 @@ def test_publish_refuses_what_no_dispatcher_could_read(outbox: list[Any]) -> Non
     with pytest.raises(NotJSONError):
         jobu.publish("echo", {"a": object()})
     assert outbox == []
+
+
+def test_publish_refuses_what_this_projects_dispatchers_would_refuse(outbox: list[Any]) -> None:
+    with pytest.raises(MessageError, match="may not start the handler 'effect'"):
+        jobu.publish("effect")
+    with pytest.raises(MessageError, match="JOBU_EVENT_QUEUES"):
+        jobu.publish("echo", queue="vip")
+    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=100), pytest.raises(MessageError):
+        jobu.publish("echo", key="k" * 100)
+    assert outbox == []
+    # What a cron job allows is not looked up, and a handler may be another project's.
+    jobu.publish("echo", queue="vip", job_id=1)
+    jobu.publish("elsewhere", queue="vip", priority=9)
+    assert len(outbox) == 2
 
 
 def test_publish_keeps_its_adapter_until_a_setting_changes(outbox: list[Any]) -> None:
@@ -107,7 +123,7 @@ def test_the_publish_command_sends_what_it_is_told(outbox: list[Any]) -> None:
         "--params",
         '{"ä": 1}',
         "--priority",
-        "3",
+        "0",
         "--available-at",
         "2030-01-31T09:00:00+00:00",
         "--key",
@@ -115,7 +131,7 @@ def test_the_publish_command_sends_what_it_is_told(outbox: list[Any]) -> None:
     )
     assert output == "Sent a message for 'echo'.\n"
     [(body, key)] = outbox
-    assert (json.loads(body)["params"], json.loads(body)["priority"], key) == ({"ä": 1}, 3, b"k")
+    assert (json.loads(body)["params"], json.loads(body)["priority"], key) == ({"ä": 1}, 0, b"k")
 
 
 @pytest.mark.parametrize(
@@ -124,6 +140,7 @@ def test_the_publish_command_sends_what_it_is_told(outbox: list[Any]) -> None:
         (["--params", "{"], "--params is not JSON"),
         (["--params", "[]"], "must be a dict"),
         (["--priority", "99999"], "priority must be"),
+        (["--queue", "vip"], "may not ask for the queue 'vip'"),
         (["--available-at", "soon"], "soon"),
         (["--available-at", "2030-01-31"], "must have a time zone"),
     ],
@@ -216,6 +233,20 @@ def test_prune_counts_dead_letters_apart() -> None:
     DeadLetter.objects.update(received_at=datetime(2020, 1, 1, tzinfo=UTC))
     assert run("jobu_prune") == "0 executions pruned.\n2 dead letters pruned.\n"
     assert run("jobu_prune") == "0 executions pruned.\n"
+
+
+def test_prune_deletes_open_dead_letters_after_an_age_of_their_own() -> None:
+    letters(b"oops", b"oops")
+    DeadLetter.objects.update(received_at=timezone.now() - timedelta(days=60))
+    assert run("jobu_prune") == "0 executions pruned.\n"
+    assert run("jobu_prune", "--days=0") == "0 executions pruned.\n"
+    with override_settings(JOBU_RETENTION_DAYS=None):
+        assert run("jobu_prune", "--open-days=59") == "2 dead letters pruned.\n"
+    letters(b"oops")
+    DeadLetter.objects.update(received_at=datetime(2020, 1, 1, tzinfo=UTC))
+    with override_settings(JOBU_DEAD_LETTER_RETENTION_DAYS=None):
+        assert run("jobu_prune") == "0 executions pruned.\n"
+    assert run("jobu_prune") == "0 executions pruned.\n1 dead letters pruned.\n"
 
 
 def test_the_base_adapter_asks_for_its_five_methods() -> None:

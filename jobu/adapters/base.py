@@ -27,6 +27,14 @@ class QueueMessage:
     headers: tuple[tuple[str, bytes], ...] = ()
     receipt: Any = field(default=None, repr=False, compare=False)
 
+    @property
+    def size(self) -> int:
+        """Count the bytes of body, key and headers."""
+        headers = sum(
+            len(name.encode(errors="replace")) + len(value) for name, value in self.headers
+        )
+        return len(self.body) + len(self.key or b"") + headers
+
 
 class BaseQueueAdapter(ABC):
     """Brings messages from a queue system, at least once each.

@@ -102,7 +102,7 @@ class KafkaAdapter(BaseQueueAdapter):
                 self._note(error)
                 break
             messages.append(self._message(found))
-            size += len(messages[-1].body)
+            size += messages[-1].size
         self._commits.send(consumer)
         if messages:
             # No sign that the brokers are up: these may have been read ahead.
@@ -192,7 +192,7 @@ class KafkaAdapter(BaseQueueAdapter):
             body=found.value() or b"",
             source=topic,
             key=found.key(),
-            headers=tuple((name, value or b"") for name, value in found.headers() or ()),
+            headers=_headers(found),
             receipt=((topic, partition), offset, self._epochs.get((topic, partition))),
         )
 
@@ -241,3 +241,11 @@ def _topics() -> list[str]:
     if not topics:
         raise ImproperlyConfigured("JOBU_KAFKA_TOPIC names no topic.")
     return topics
+
+
+def _headers(found: Any) -> tuple[tuple[str, bytes], ...]:
+    try:
+        return tuple((name, value or b"") for name, value in found.headers() or ())
+    except (SystemError, ValueError):
+        # The client cannot read a name that is not UTF-8; to raise would hold up all that follow.
+        return (("headers", b"could not be read: a name is not UTF-8"),)

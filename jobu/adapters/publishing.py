@@ -10,7 +10,7 @@ from django.core.signals import setting_changed
 
 from jobu.adapters.lookup import make_adapter
 from jobu.conf import PREFIX
-from jobu.queue.messages import write_event
+from jobu.queue.messages import check_size, write_event
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,8 +34,9 @@ def publish(
 ) -> None:
     """Send a message through the configured adapter; return once the queue system has it.
 
-    It does not wait for the caller's transaction: use `transaction.on_commit` for that. `key` is
-    the queue system's own, such as Kafka's, where messages of one key keep their order.
+    Raises MessageError for what messages may not ask of a handler that is registered here. It does
+    not wait for the caller's transaction: use `transaction.on_commit` for that. `key` is the queue
+    system's own, such as Kafka's, where messages of one key keep their order.
     """
     body = write_event(
         handler_name,
@@ -46,7 +47,9 @@ def publish(
         available_at=available_at,
         dedupe_key=dedupe_key,
     )
-    _adapter().publish(body, key=key.encode() if isinstance(key, str) else key)
+    key = key.encode() if isinstance(key, str) else key
+    check_size(len(body) + len(key or b""))
+    _adapter().publish(body, key=key)
 
 
 def _adapter() -> BaseQueueAdapter:

@@ -72,7 +72,9 @@ class RedisStreamsAdapter(BaseQueueAdapter):
             entries = self._entries_of_the_dead(count) or self._new_entries(count, timeout)
         messages = [_message(*entry) for entry in entries]
         if messages:
-            self._entry_bytes = max(1, max(len(message.body) for message in messages))
+            largest = max(message.size for message in messages)
+            # It grows at once and shrinks slowly: large ones may come between small ones.
+            self._entry_bytes = max(1, largest, self._entry_bytes // 2)
         return messages
 
     def complete(self, messages: Sequence[QueueMessage]) -> None:

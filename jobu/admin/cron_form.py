@@ -17,6 +17,10 @@ from jobu.handlers.registry import handlers
 from jobu.models import CronJob
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from jobu.handlers.registry import HandlerSpec
+
     _ModelForm = forms.ModelForm[CronJob]
 else:
     _ModelForm = forms.ModelForm
@@ -122,7 +126,7 @@ class CronJobForm(_ModelForm):
         super().__init__(*args, **kwargs)
         if "handler_name" in self.fields:
             self.fields["handler_name"] = forms.ChoiceField(
-                label=_("Handler"), choices=handler_choices(self.instance.handler_name)
+                label=_("Handler"), choices=handler_choices(current=self.instance.handler_name)
             )
 
     def clean(self) -> dict[str, Any]:
@@ -148,10 +152,10 @@ class CronJobForm(_ModelForm):
             self.add_error("cron_expression", problem)
 
 
-def handler_choices(current: str = "") -> list[Any]:
-    """Offer the registered handlers, by module; and the present one even if it is not here."""
+def handler_choices(specs: Iterable[HandlerSpec] = handlers, current: str = "") -> list[Any]:
+    """Offer the handlers, by module; and the present one even if it is not here."""
     modules: dict[str, list[tuple[str, str]]] = {}
-    for spec in handlers:
+    for spec in specs:
         modules.setdefault(spec.module, []).append((spec.name, spec.name))
     choices: list[Any] = [("", _("Choose a handler")), *modules.items()]
     if current and current not in handlers:

@@ -30,6 +30,7 @@ from jobu.admin.words import moment_html
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution
 from jobu.outcomes import DEAD
+from jobu.queue.event_rows import message_key
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -85,7 +86,8 @@ class JobExecutionAdmin(ReadOnlyAdmin):
             return queryset, False
         if term.isascii() and term.isdigit() and len(term) < 19:
             return queryset.filter(pk=int(term)), False
-        return queryset.filter(dedupe_key=search_term.strip()), False
+        key = search_term.strip()
+        return queryset.filter(dedupe_key__in=[key, message_key(key)]), False
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return VERBS["retry"].is_allowed(request)

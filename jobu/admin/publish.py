@@ -18,6 +18,7 @@ import jobu
 from jobu.admin.cron_form import handler_choices
 from jobu.admin.history import record
 from jobu.admin.params import ParamsField, ParamsWidget, check_params
+from jobu.handlers.registry import handlers
 from jobu.models import CronJob, JobExecution
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
 
 class MessageForm(forms.Form):
-    handler_name = forms.ChoiceField(label=_("Handler"))
+    handler_name = forms.ChoiceField(
+        label=_("Handler"), help_text=_("Those that messages may start.")
+    )
     params = ParamsField(
         label=_("Params"),
         required=False,
@@ -53,7 +56,8 @@ class MessageForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["handler_name"].choices = handler_choices()  # type: ignore[attr-defined]
+        startable = [spec for spec in handlers if spec.takes_events]
+        self.fields["handler_name"].choices = handler_choices(startable)  # type: ignore[attr-defined]
 
     def clean_job_id(self) -> int | None:
         job_id: int | None = self.cleaned_data["job_id"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from django.db import DataError, IntegrityError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -74,7 +76,7 @@ class Dialect:
         return f"{insert} {select} ON CONFLICT DO NOTHING"
 
     def most_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
-        """Return how many bytes a value may have, if that is few enough to come near it."""
+        """Return how many bytes of values a statement may carry, if few enough to come near it."""
         return None
 
     def append_sql(self, array: str, element: str) -> str:
@@ -127,6 +129,10 @@ class Dialect:
     def is_busy(self, error: BaseException) -> bool:
         """Tell whether a lock could not be had and trying again is all it takes."""
         return False
+
+    def refuses(self, error: BaseException) -> bool:
+        """Tell whether what the statement carried is at fault: trying again would not help."""
+        return any(isinstance(cause, DataError | IntegrityError) for cause in causes(error))
 
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         """Wake the workers that listen for these queues."""

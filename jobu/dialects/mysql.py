@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 _TOO_MANY_CONNECTIONS = {1040, 1203, 1226}
 _BUSY = {1205, 1213}
-_STATEMENT_BYTES = 64 * 1024
+_STATEMENT_BYTES = 16 * 1024
+# Too long a statement, and JSON that the server does not take: MySQL's numbers and MariaDB's.
+_REFUSALS = {1153, *range(3140, 3159), *range(4035, 4043)}
 
 
 class MySQLDialect(Dialect):
@@ -51,7 +53,7 @@ class MySQLDialect(Dialect):
             cursor.execute("SELECT @@max_allowed_packet")
             packet: int = cursor.fetchone()[0]
         # A value may be twice as long on its way, where bytes are escaped; the rest is small.
-        return max(0, packet - _STATEMENT_BYTES) // 2
+        return max(2, packet - _STATEMENT_BYTES) // 2
 
     def append_sql(self, array: str, element: str) -> str:
         return f"JSON_MERGE_PRESERVE({array}, CONCAT('[', {element}, ']'))"
@@ -100,6 +102,9 @@ class MySQLDialect(Dialect):
     def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute("KILL %s", [session_id])
+
+    def refuses(self, error: BaseException) -> bool:
+        return super().refuses(error) or any(_errno(cause) in _REFUSALS for cause in causes(error))
 
     def is_out_of_connections(self, error: BaseException) -> bool:
         return any(_errno(cause) in _TOO_MANY_CONNECTIONS for cause in causes(error))

@@ -102,6 +102,11 @@ class PostgreSQLDialect(Dialect):
     def is_busy(self, error: BaseException) -> bool:
         return any(getattr(cause, "sqlstate", None) in _BUSY_SQLSTATES for cause in causes(error))
 
+    def refuses(self, error: BaseException) -> bool:
+        # Class 54: beyond what the server can hold, such as elements of more than 256 MB.
+        states = (getattr(cause, "sqlstate", None) or "" for cause in causes(error))
+        return super().refuses(error) or any(state.startswith("54") for state in states)
+
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         with connection.cursor() as cursor:
             cursor.executemany("SELECT pg_notify(%s, %s)", [(CHANNEL, queue) for queue in queues])

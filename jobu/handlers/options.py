@@ -24,7 +24,7 @@ MAX_DELAY_SECONDS = 10 * 365 * 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerOptions:
-    """Defaults for the handler's executions (first four) and rules for their runs."""
+    """Defaults for the handler's executions (first four), rules for their runs, who may ask."""
 
     max_retry: int = 3
     timeout_seconds: int = 3600
@@ -34,6 +34,7 @@ class HandlerOptions:
     no_retry_on: Errors = ()
     backoff: Backoff | None = None
     atomic: bool = False
+    events: bool = False
 
     def __post_init__(self) -> None:
         check_execution_options(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from asgiref.sync import markcoroutinefunction
 
 import jobu
+from jobu.conf import settings
 from jobu.cron import problem_with_expression, problem_with_timezone
 from jobu.exceptions import (
     DuplicateHandlerError,
@@ -83,6 +84,11 @@ class HandlerSpec:
     _function: Callable[..., Any]
 
     @property
+    def takes_events(self) -> bool:
+        """Tell whether queue messages may start it."""
+        return self.options.events or settings.EVENT_HANDLERS == "all"
+
+    @property
     def fields(self) -> list[ParamField] | None:
         """Return what to ask a person for; None if it takes whatever object comes."""
         described = self._signature.described()
@@ -139,7 +145,9 @@ class Registry:
     def _not_found(self, name: object) -> str:
         if not isinstance(name, str):
             return f"A handler is named by a text such as 'email', not by {name!r}."
-        close = difflib.get_close_matches(name, self._specs, n=1)
+        # Compared only if it could be one: the name may be a megabyte that somebody sent.
+        is_possible = len(name) <= MAX_NAME_LENGTH
+        close = difflib.get_close_matches(name, self._specs, n=1) if is_possible else []
         hint = f"Did you mean {close[0]!r}?" if close else "Is its app in INSTALLED_APPS?"
         return f"No handler is named {name!r} in any installed app's jobs.py. {hint}"
 
@@ -213,6 +221,7 @@ def handler(
     no_retry_on: Errors | type[BaseException] = (),
     backoff: Backoff | None = None,
     atomic: bool = False,
+    events: bool = False,
     cron: str | None = None,
     timezone: str | None = None,
 ) -> _Decorator:
@@ -221,8 +230,9 @@ def handler(
     `max_retry` is how often an execution runs at most (0 and 1: once). `retry_on` and
     `no_retry_on` say after which exceptions. `backoff` is the first delay's bound in seconds, or
     a function from the number of failures to seconds. `atomic=True` runs the handler in a
-    transaction on `JOBU_DATABASE` that also stores its outcome. `cron` and `timezone` declare a
-    schedule, which `manage.py jobu_sync` makes a cron job of.
+    transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets queue messages
+    start it. `cron` and `timezone` declare a schedule, which `manage.py jobu_sync` makes a cron
+    job of.
     """
     given: object = name
     if not (isinstance(given, str) and 1 <= len(given) <= MAX_NAME_LENGTH and given.isprintable()):
@@ -239,6 +249,7 @@ def handler(
         no_retry_on=no_retry_on,  # type: ignore[arg-type]
         backoff=backoff,
         atomic=atomic,
+        events=events,
     )
     if cron is not None and (problem := problem_with_expression(cron)):
         raise OptionError(f"cron of @handler({name!r}): {problem}")

@@ -1,20 +1,62 @@
-"""Requeue or discard what could not become an execution."""
+"""Keep what could not become an execution; requeue or discard it."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from django.db import Error
 
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.exceptions import DeadLetterError, JobuError, MessageError
+from jobu.jsonable import storable_text
 from jobu.models import DeadLetter
-from jobu.queue.event_rows import Crons, event_row, insert_one
-from jobu.queue.events import REFUSED, source_key
-from jobu.queue.messages import read_event
+from jobu.queue.event_rows import (
+    Crons,
+    bounded,
+    event_row,
+    insert_one,
+    is_refused,
+    message_key,
+    source_key,
+)
+from jobu.queue.insert import statement_bytes
+from jobu.queue.messages import check_size, read_event
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jobu.adapters.base import QueueMessage
     from jobu.models import JobExecution
+
+_CHUNK_BYTES = 1_000_000
+_KEPT_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A message that cannot become an execution, and why."""
+
+    message: QueueMessage
+    reason: str
+
+
+def bury(refusals: Sequence[Refusal], adapter: str, limit: int | None) -> None:
+    """Insert the dead letters, in statements of no more bytes than `statement_bytes` returns."""
+    most = min(limit or _CHUNK_BYTES, _CHUNK_BYTES)
+    chunk: list[DeadLetter] = []
+    size = 0
+    for refusal in refusals:
+        letter = _dead_letter(refusal, adapter, limit)
+        if chunk and size + _size(letter) > most:
+            DeadLetter.objects.bulk_create(chunk, ignore_conflicts=True)
+            chunk, size = [], 0
+        chunk.append(letter)
+        size += _size(letter)
+    DeadLetter.objects.bulk_create(chunk, ignore_conflicts=True)
 
 
 def requeue(dead_letter: DeadLetter | int, body: bytes | str | None = None) -> JobExecution:
@@ -62,18 +104,66 @@ def _locked(dead_letter: DeadLetter | int) -> DeadLetter:
 
 def _execution(letter: DeadLetter, body: bytes | str | None) -> JobExecution:
     raw = letter.body if body is None else body
-    event = read_event(raw.encode(errors="surrogatepass") if isinstance(raw, str) else raw)
-    key = event.dedupe_key or source_key(letter.adapter, letter.source_id)
+    raw = raw.encode(errors="surrogatepass") if isinstance(raw, str) else raw
+    # Without key and headers, of which no execution is made.
+    check_size(len(raw))
+    event = read_event(raw)
+    key = (
+        source_key(letter.adapter, letter.source_id)
+        if event.dedupe_key is None
+        else message_key(event.dedupe_key)
+    )
     try:
-        return insert_one(event_row(event, Crons([event]), key))
+        return insert_one(event_row(event, Crons([event]), key), statement_bytes())
     except MessageError:
         raise
-    except REFUSED as error:
-        raise MessageError(f"The database refuses: {error}") from error
     except JobuError as error:
         raise MessageError(str(error)) from error
+    except Error as error:
+        if not is_refused(error):
+            raise
+        raise MessageError(f"The database refuses: {error}") from error
 
 
 def _refresh(dead_letter: DeadLetter | int) -> None:
     if isinstance(dead_letter, DeadLetter):
         dead_letter.refresh_from_db(fields=["requeued_at", "discarded_at", "execution"])
+
+
+def _dead_letter(refusal: Refusal, adapter: str, limit: int | None) -> DeadLetter:
+    """Make a dead letter of the message's beginning: body, then key, then headers, as they fit."""
+    message, reason = refusal.message, refusal.reason
+    room = kept = min(limit or _KEPT_BYTES, _KEPT_BYTES)
+    body = message.body[:room]
+    room -= len(body)
+    key = None if message.key is None else message.key[:room]
+    room -= len(key or b"")
+    headers: list[list[str]] = []
+    for name, value in message.headers:
+        pair = [_text(name[: room + 1]), _text(value[: room + 1])]
+        room -= len(json.dumps(pair))
+        if room < 0:
+            break
+        headers.append(pair)
+    if (body, key, len(headers)) != (message.body, message.key, len(message.headers)):
+        # To wait until there is room for all of it would hold up all that follow.
+        reason += f" It is cut: of a message, at most {kept:,} bytes are kept."
+    return DeadLetter(
+        adapter=adapter,
+        source_id=bounded(message.id),
+        body=body,
+        key=key,
+        headers=headers,
+        reason=reason,
+    )
+
+
+def _size(letter: DeadLetter) -> int:
+    """Return about how many bytes of a statement the dead letter takes."""
+    texts = (letter.adapter, letter.source_id, letter.reason, json.dumps(letter.headers))
+    return len(letter.body) + len(letter.key or b"") + sum(len(text.encode()) for text in texts)
+
+
+def _text(value: str | bytes) -> str:
+    text = value if isinstance(value, str) else value.decode(errors="backslashreplace")
+    return storable_text(text, len(text) * 6)

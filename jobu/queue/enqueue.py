@@ -13,7 +13,7 @@ from django.utils.timezone import is_naive
 
 from jobu import signals
 from jobu.conf import settings
-from jobu.exceptions import OptionError
+from jobu.exceptions import DedupeKeyError, OptionError
 from jobu.handlers.options import check_execution_options
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_object, storable_text
@@ -23,6 +23,9 @@ from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+RESERVED_PREFIX = "jobu:"
+"""How the dedupe_keys begin that jobu makes itself, such as those of messages."""
 
 _CHUNK_SIZE = 1000
 
@@ -40,11 +43,12 @@ def enqueue(
 ) -> JobExecution:
     """Enqueue one execution of the handler `name`; what is not given comes from the handler.
 
-    With a `dedupe_key` that an execution already has, that execution is returned instead.
+    With a `dedupe_key` that an execution already has, that execution is returned instead; if it is
+    another handler's, DedupeKeyError is raised.
     """
     fields = _fields(name, queue, priority, available_at, max_retry, timeout_seconds)
     encoded = "{}" if params is None else encode_object(params, f"The params for {name!r}")
-    key = None if dedupe_key is None else checked_dedupe_key(dedupe_key)
+    key = None if dedupe_key is None else _own_key(dedupe_key)
     if not signals.execution_enqueued.has_listeners():
         return _insert_one(fields, encoded, key)[0]
     # A receiver that raises takes the execution with it.
@@ -103,7 +107,22 @@ def _insert_one(
     fields = {**fields, "params": json.loads(encoded_params)}
     if dedupe_key is None:
         return JobExecution.objects.create(**fields), True
-    return JobExecution.objects.get_or_create(dedupe_key=dedupe_key, defaults=fields)
+    return get_or_insert(dedupe_key, fields)
+
+
+def get_or_insert(dedupe_key: str, fields: dict[str, Any]) -> tuple[JobExecution, bool]:
+    """Return the execution that has the key, and whether it is new; refuse another handler's."""
+    found, created = JobExecution.objects.get_or_create(dedupe_key=dedupe_key, defaults=fields)
+    if found.handler_name != fields["handler_name"]:
+        raise key_taken(dedupe_key, found.handler_name, fields["handler_name"])
+    return found, created
+
+
+def key_taken(dedupe_key: str, owner: str, handler_name: str) -> DedupeKeyError:
+    return DedupeKeyError(
+        f"The dedupe_key {dedupe_key!r} belongs to an execution of {owner!r}, so {handler_name!r} "
+        "needs another one."
+    )
 
 
 def _insert_each(fields: dict[str, Any], encoded_params: list[str]) -> None:
@@ -161,3 +180,12 @@ def checked_dedupe_key(key: Any) -> str:
     if not isinstance(key, str) or not 1 <= len(key) <= 255 or storable_text(key, 255) != key:
         raise OptionError(f"dedupe_key must be a text of 1 to 255 characters, not {key!r}")
     return key
+
+
+def _own_key(key: Any) -> str:
+    if isinstance(key, str) and key.startswith(RESERVED_PREFIX):
+        raise OptionError(
+            f"dedupe_key must not begin with {RESERVED_PREFIX!r}: such keys are jobu's own. "
+            f"{key!r} does."
+        )
+    return checked_dedupe_key(key)

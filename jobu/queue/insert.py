@@ -14,6 +14,7 @@ from django.db.models.base import ModelState
 
 from jobu.conf import settings
 from jobu.dialects import dialect_for
+from jobu.exceptions import MessageError
 from jobu.jsonable import json_arrays
 from jobu.models import JobExecution
 
@@ -83,10 +84,10 @@ def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
         )
 
 
-def insert_new(fields: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
+def insert_new(fields: dict[str, Any], rows: Sequence[dict[str, Any]], limit: int | None) -> None:
     """Insert executions that differ in the `EVENT_COLUMNS`; one whose dedupe_key is there is not.
 
-    An `available_at` of None is now.
+    An `available_at` of None is now. `limit` is what `statement_bytes` returns.
     """
     connection = connections[settings.DATABASE]
     dialect = dialect_for(settings.DATABASE)
@@ -101,18 +102,28 @@ def insert_new(fields: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
         f"FROM {dialect.unpack_records_sql(EVENT_COLUMNS)}",
         connection.ops.quote_name(JobExecution._meta.db_table),
     )
+    most = min(limit or _CHUNK_CHARACTERS, _CHUNK_CHARACTERS)
     with connection.cursor() as cursor:
-        for chunk in json_arrays(map(_json_row, rows), _CHUNK_CHARACTERS):
+        for chunk in json_arrays((json_row(row, limit) for row in rows), most):
             cursor.execute(sql, [*_prepared(fields, connection), chunk])
 
 
-def _json_row(row: dict[str, Any]) -> str:
-    """Return the row as the dialects unpack it; its params are JSON text already."""
-    time = row["available_at"]
-    if time is None:
-        return json.dumps(row)
-    adapt = connections[settings.DATABASE].ops.adapt_datetimefield_value
-    return json.dumps({**row, "available_at": str(adapt(time))})
+def statement_bytes() -> int | None:
+    """Return how many bytes of values one statement may carry; None if that is no worry."""
+    return dialect_for(settings.DATABASE).most_bytes(connections[settings.DATABASE])
+
+
+def json_row(row: dict[str, Any], limit: int | None) -> str:
+    """Return the row as the dialects unpack it, or raise MessageError; its params are JSON text."""
+    if (time := row["available_at"]) is not None:
+        adapt = connections[settings.DATABASE].ops.adapt_datetimefield_value
+        row = {**row, "available_at": str(adapt(time))}
+    text = json.dumps(row)
+    if limit is not None and len(text) > limit:
+        raise MessageError(
+            f"It takes {len(text):,} bytes to store; the database takes at most {limit:,} at once."
+        )
+    return text
 
 
 @lru_cache(maxsize=_COMPILED_STATEMENTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -12,6 +13,7 @@ from jobu.exceptions import MessageError, OptionError
 from jobu.handlers.options import check_execution_options
 from jobu.jsonable import encode_object
 from jobu.queue.enqueue import checked_dedupe_key, checked_time
+from jobu.queue.event_rows import check_published
 
 _LARGEST_ID = 2**63 - 1
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,17 +33,18 @@ class Event:
     extra: dict[str, Any]
 
 
-def read_event(body: bytes, limit: int | None = None) -> Event:
-    """Return what the message asks for, or raise MessageError with the reason why it cannot be.
-
-    `limit` is JOBU_QUEUE_MAX_MESSAGE_BYTES, for who has looked it up already.
-    """
-    limit = settings.QUEUE_MAX_MESSAGE_BYTES if limit is None else limit
-    if len(body) > limit:
+def check_size(size: int) -> None:
+    """Refuse a message of so many bytes: body, key and headers."""
+    limit = settings.QUEUE_MAX_MESSAGE_BYTES
+    if size > limit:
         raise MessageError(
-            f"It is {len(body):,} bytes; JOBU_QUEUE_MAX_MESSAGE_BYTES allows {limit:,}. Keep large "
+            f"It is {size:,} bytes; JOBU_QUEUE_MAX_MESSAGE_BYTES allows {limit:,}. Keep large "
             "data elsewhere and send where it is."
         )
+
+
+def read_event(body: bytes) -> Event:
+    """Return what the message asks for, or raise MessageError with the reason why it cannot be."""
     members = _parse(body)
     name = _take(members, "handler_name")
     if name is None:
@@ -80,7 +83,7 @@ def write_event(
     available_at: datetime | None = None,
     dedupe_key: str | None = None,
 ) -> bytes:
-    """Return the message that asks for this, or raise what `enqueue` would."""
+    """Return the message that asks for this, or raise why this project would not take it."""
     encoded = encode_object({} if params is None else params, f"The params for {handler_name!r}")
     members = {
         "handler_name": handler_name,
@@ -93,7 +96,7 @@ def write_event(
     }
     given = {name: value for name, value in members.items() if value is not None}
     body = json.dumps(given, allow_nan=False, ensure_ascii=False).encode()
-    read_event(body)
+    check_published(read_event(body))
     return body
 
 
@@ -118,8 +121,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         # Which one was meant is anybody's guess.
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise MessageError(f"It has the key {_shown(twice)} twice.")
     return members
 

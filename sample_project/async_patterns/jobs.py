@@ -10,7 +10,7 @@ from jobu import get_connection, handler
 from multi_db.models import Customer
 
 
-@handler("concurrent_queries", timeout_seconds=60)
+@handler("concurrent_queries", timeout_seconds=60, events=True)
 async def concurrent_queries() -> dict[str, int]:
     """Takes as long as the slowest database, not as long as all of them."""
     aliases = configured()

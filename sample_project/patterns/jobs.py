@@ -10,7 +10,7 @@ class RestockParams(HandlerParams):
     minimum: int = 10
 
 
-@handler("service_layer", timeout_seconds=60)
+@handler("service_layer", timeout_seconds=60, events=True)
 class ServiceLayerHandler(BaseHandler):
     """Reads params, calls the service, returns what it says; the service is what is tested."""
 
@@ -24,7 +24,7 @@ class SellParams(HandlerParams):
     quantity: int = 1
 
 
-@handler("do_work_pattern", timeout_seconds=60)
+@handler("do_work_pattern", timeout_seconds=60, events=True)
 class DoWorkHandler(BaseHandler):
     """`execute` prepares and reports outside of the transaction, `do_work` is the transaction."""
 

@@ -87,7 +87,7 @@ class OrderPlaced(HandlerParams):
     total: Decimal
 
 
-@handler("order_placed", max_retry=5)
+@handler("order_placed", max_retry=5, events=True)
 def order_placed(event: OrderPlaced) -> dict[str, bool]:
     """Takes an event, from Kafka or from a view; what it starts is enqueued if it commits."""
     with transaction.atomic():

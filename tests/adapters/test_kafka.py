@@ -16,7 +16,7 @@ from jobu.adapters.kafka import KafkaAdapter
 from jobu.adapters.names import names_in
 from jobu.exceptions import AdapterError
 from jobu.testing import QueueAdapterConformance
-from tests.kafka import REAL, Kafka, Topic
+from tests.kafka import REAL, Kafka, MockKafka, Topic
 from tests.workers import wait_until
 
 pytestmark = pytest.mark.pure
@@ -85,6 +85,18 @@ def test_key_and_headers_come_as_they_were_sent(topic: Topic) -> None:
     assert (message.key, message.headers) == (b"\x00k", tuple(headers))
 
 
+@pytest.mark.skipif(bool(REAL), reason="only the mock sends what its client cannot")
+def test_a_header_that_the_client_cannot_read_stops_nothing(topic: Topic, kafka: MockKafka) -> None:
+    kafka.send_broken_header(topic.name)
+    topic.send([b"next", b"next"])
+    consumer = adapter()
+    messages = receive(consumer, 3)
+    consumer.disconnect()
+    [broken] = [message for message in messages if message.headers]
+    assert broken.body == b'{"handler_name": "echo"}'
+    assert broken.headers == (("headers", b"could not be read: a name is not UTF-8"),)
+
+
 def test_what_went_to_another_consumer_is_not_committed(topic: Topic) -> None:
     topic.send([b"a", b"b"])
     first = adapter()
@@ -150,7 +162,8 @@ def test_a_pause_longer_than_kafka_lets_a_consumer_be_silent_keeps_the_partition
 
 def test_a_batch_is_bounded_in_bytes(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kafka_module, "_BATCH_BYTES", 1000)
-    topic.send([b"x" * 600] * 4)
+    for _ in range(4):
+        KafkaAdapter().publish(b"x" * 200, key=b"k" * 200, headers=[("h" * 100, b"v" * 100)])
     consumer = adapter()
     sizes: list[int] = []
     wait_until(lambda: bool(sizes.append(len(consumer.receive(100, 0.1))) or sum(sizes) == 4), "4")

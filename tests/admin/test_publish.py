@@ -66,6 +66,7 @@ def test_a_message_is_published(admin_client: Client) -> None:
         ({"handler_name": "sleep", "params": '{"seconds": "x"}'}, "seconds must be a number"),
         ({"handler_name": "echo", "params": "{"}, "This is not JSON"),
         ({"handler_name": "nope"}, "Select a valid choice"),
+        ({"handler_name": "effect"}, "Select a valid choice"),
         ({"handler_name": "echo", "job_id": "99"}, "There is no cron job with this id"),
     ],
 )

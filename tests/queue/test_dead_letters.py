@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.test import override_settings
 
-from jobu import enqueue
 from jobu.adapters.base import QueueMessage
 from jobu.exceptions import DeadLetterError, MessageError
 from jobu.models import CronJob, DeadLetter, JobExecution
@@ -37,7 +37,7 @@ def test_a_dead_letter_is_requeued_once_its_cause_is_gone() -> None:
     job = make_the_missing_cron()
     execution = requeue(letter)
     assert (execution.params, execution.job, execution.param_source) == ({"a": 1}, job, "event")
-    assert execution.dedupe_key == "kafka:events:0:1"
+    assert execution.dedupe_key == "jobu:message:kafka:events:0:1"
     assert letter.execution == execution
     assert letter.requeued_at is not None
     assert not letter.is_open
@@ -96,9 +96,36 @@ def test_a_requeued_message_that_comes_again_creates_nothing() -> None:
 
 
 def test_a_requeued_message_whose_dedupe_key_is_taken_is_that_execution() -> None:
-    taken = enqueue("echo", dedupe_key="k")
+    store([QueueMessage(id="events:0:0", body=b'{"handler": "echo", "dedupe_key": "k"}')], "kafka")
     letter = dead_letter(b"oops")
+    taken = JobExecution.objects.get()
     assert requeue(letter, b'{"handler": "echo", "dedupe_key": "k"}') == taken
+
+
+def test_a_requeued_message_whose_dedupe_key_is_another_handlers_changes_nothing() -> None:
+    store([QueueMessage(id="events:0:0", body=b'{"handler": "echo", "dedupe_key": "k"}')], "kafka")
+    letter = dead_letter(b"oops")
+    with pytest.raises(MessageError, match="belongs to an execution of 'echo'"):
+        requeue(letter, b'{"handler": "sleep", "dedupe_key": "k"}')
+    assert (letter.is_open, JobExecution.objects.count()) == (True, 1)
+
+
+def test_a_letter_that_was_too_large_is_requeued_once_the_limit_allows_it() -> None:
+    body = b'{"handler": "echo", "params": {"text": "%s"}}' % (b"x" * 1000)
+    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=1000):
+        letter = dead_letter(body)
+        with pytest.raises(MessageError, match="JOBU_QUEUE_MAX_MESSAGE_BYTES allows 1,000"):
+            requeue(letter)
+    assert requeue(letter).params == {"text": "x" * 1000}
+
+
+def test_a_letter_with_a_long_id_has_the_key_that_its_message_would_have() -> None:
+    long = QueueMessage(id="x" * 300, body=b"oops")
+    store([long], "kafka")
+    execution = requeue(DeadLetter.objects.get(), b'{"handler": "echo"}')
+    DeadLetter.objects.all().delete()
+    assert store([long], "kafka") == []
+    assert JobExecution.objects.get() == execution
 
 
 def test_a_discarded_letter_is_not_open_and_can_still_be_requeued() -> None:

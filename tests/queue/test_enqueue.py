@@ -13,7 +13,13 @@ from django.db import connection, transaction
 
 from jobu import BaseHandler, aenqueue, enqueue, handler
 from jobu.dialects import dialect_of
-from jobu.exceptions import HandlerNotFoundError, JobuError, NotJSONError
+from jobu.exceptions import (
+    DedupeKeyError,
+    HandlerNotFoundError,
+    JobuError,
+    NotJSONError,
+    OptionError,
+)
 from jobu.models import CronJob, JobExecution, Status
 from tests.project.shop.jobs import Echo, async_echo
 from tests.queue.builders import column, database_now, finished, rolled_back, together
@@ -141,10 +147,29 @@ def test_nobody_sees_the_execution_before_its_callers_commit() -> None:
 
 def test_a_known_dedupe_key_returns_the_execution_that_has_it() -> None:
     first = enqueue("echo", {"n": 1}, dedupe_key="key")
-    second = enqueue("sleep", {"n": 2}, dedupe_key="key", priority=5)
+    second = enqueue("echo", {"n": 2}, dedupe_key="key", priority=5)
     assert second.pk == first.pk
-    assert (second.handler_name, second.params, second.priority) == ("echo", {"n": 1}, 0)
+    assert (second.params, second.priority) == ({"n": 1}, 0)
     assert JobExecution.objects.count() == 1
+
+
+@pytest.mark.parametrize("has_receiver", [False, True])
+def test_a_dedupe_key_of_another_handlers_execution_is_an_error(
+    has_receiver: bool, request: pytest.FixtureRequest
+) -> None:
+    if has_receiver:
+        request.getfixturevalue("enqueued")
+    enqueue("echo", dedupe_key="key")
+    with pytest.raises(DedupeKeyError, match="'key' belongs to an execution of 'echo', so 'sleep'"):
+        enqueue("sleep", {"seconds": 0}, dedupe_key="key")
+    assert JobExecution.objects.get().handler_name == "echo"
+
+
+def test_a_dedupe_key_that_could_be_a_messages_is_refused() -> None:
+    for key in ("jobu:", "jobu:key:k", "jobu:message:kafka:events:0:1"):
+        with pytest.raises(OptionError, match="must not begin with 'jobu:'"):
+            enqueue("echo", dedupe_key=key)
+    assert enqueue("echo", dedupe_key="jobu").dedupe_key == "jobu"
 
 
 @pytest.mark.parametrize("status", [Status.SUCCESS, Status.FAILED, Status.CANCELLED])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -14,9 +16,13 @@ from django.test import override_settings
 from jobu import enqueue, signals
 from jobu.adapters.base import QueueMessage
 from jobu.dialects import dialect_of
-from jobu.handlers.registry import Registry
+from jobu.exceptions import MessageError
+from jobu.handlers.registry import Registry, handlers
 from jobu.models import CronJob, DeadLetter, JobExecution
 from jobu.queue import event_rows, events
+from jobu.queue.dead_letters import _KEPT_BYTES as KEPT
+from jobu.queue.dead_letters import requeue
+from jobu.queue.event_rows import message_key
 from jobu.queue.events import store
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +70,7 @@ def test_a_message_becomes_a_pending_execution_with_the_handlers_options() -> No
     assert execution.params == {"ä": [1, "x"]}
     assert (execution.status, execution.param_source) == ("PENDING", "event")
     assert (execution.job, execution.extra) == (None, None)
-    assert execution.dedupe_key == "kafka:events:0:0"
+    assert execution.dedupe_key == "jobu:message:kafka:events:0:0"
     alike = ("queue", "priority", "max_retry", "timeout_seconds", "attempt", "errors", "result")
     for name in alike:
         assert getattr(execution, name) == getattr(before, name)
@@ -73,16 +79,18 @@ def test_a_message_becomes_a_pending_execution_with_the_handlers_options() -> No
 
 
 def test_what_the_message_says_wins_over_the_handlers_options() -> None:
-    execution = store_one(
-        queue="mail",
-        priority=-3,
-        available_at="2030-01-31T10:00:00.25+01:00",
-        dedupe_key="welcome:42",
-        trace={"id": "ä"},
-    )
+    with override_settings(JOBU_EVENT_QUEUES=["mail"], JOBU_EVENT_PRIORITIES=[-3]):
+        execution = store_one(
+            queue="mail",
+            priority=-3,
+            available_at="2030-01-31T10:00:00.25+01:00",
+            dedupe_key="welcome:42",
+            trace={"id": "ä"},
+        )
     assert (execution.queue, execution.priority) == ("mail", -3)
     assert execution.available_at == datetime(2030, 1, 31, 9, 0, 0, 250_000, tzinfo=UTC)
-    assert (execution.dedupe_key, execution.extra) == ("welcome:42", {"trace": {"id": "ä"}})
+    assert execution.dedupe_key == message_key("welcome:42") == "jobu:key:welcome:42"
+    assert execution.extra == {"trace": {"id": "ä"}}
     assert not JobExecution.objects.claimable().exists()
 
 
@@ -100,7 +108,8 @@ def test_a_crons_params_are_the_base_and_its_options_apply(by_id: bool) -> None:
 
 def test_what_the_message_says_wins_over_its_cron() -> None:
     cron()
-    execution = store_one(queue="mail", priority=1)
+    with override_settings(JOBU_EVENT_QUEUES=["mail"], JOBU_EVENT_PRIORITIES=[1]):
+        execution = store_one(queue="mail", priority=1)
     assert (execution.queue, execution.priority, execution.max_retry) == ("mail", 1, 7)
 
 
@@ -110,7 +119,7 @@ def test_a_cron_is_found_by_its_handler_only_if_it_is_the_only_enabled_one() -> 
     assert store_one().job is None
     CronJob.objects.filter(name="two").update(is_enabled=False)
     store([message(1)], "kafka")
-    assert JobExecution.objects.get(dedupe_key="kafka:events:0:1").job is not None
+    assert JobExecution.objects.get(dedupe_key="jobu:message:kafka:events:0:1").job is not None
 
 
 def test_two_events_of_one_cron_are_two_executions() -> None:
@@ -142,11 +151,54 @@ def test_the_same_id_from_another_adapter_is_another_message() -> None:
 
 
 def test_a_message_with_a_dedupe_key_that_is_taken_creates_nothing() -> None:
-    taken = enqueue("echo", dedupe_key="k")
-    assert store([message(1, dedupe_key="k"), message(2)], "kafka") == []
-    assert JobExecution.objects.exclude(pk=taken.pk).get().dedupe_key == "kafka:events:0:2"
-    store([message(3, dedupe_key="new"), message(4, dedupe_key="new")], "kafka")
-    assert JobExecution.objects.filter(dedupe_key="new").count() == 1
+    store([message(1, dedupe_key="k")], "kafka")
+    assert store([message(2, dedupe_key="k"), message(3)], "kafka") == []
+    store([message(4, dedupe_key="new"), message(5, dedupe_key="new")], "kafka")
+    keys = JobExecution.objects.order_by("id").values_list("dedupe_key", flat=True)
+    assert list(keys) == ["jobu:key:k", "jobu:message:kafka:events:0:3", "jobu:key:new"]
+
+
+@pytest.mark.parametrize("dedupe_key", ["charge:43", "jobu:key:charge:43", "k" * 255])
+def test_a_message_never_takes_a_key_of_the_project(dedupe_key: str) -> None:
+    store([message(dedupe_key=dedupe_key)], "kafka")
+    if not dedupe_key.startswith("jobu:"):
+        own = enqueue("echo", dedupe_key=dedupe_key)
+        assert (own.param_source, JobExecution.objects.count()) == ("api", 2)
+    store([message(1, dedupe_key=dedupe_key)], "kafka")
+    assert JobExecution.objects.filter(param_source="event").count() == 1
+    assert JobExecution.objects.filter(dedupe_key=message_key(dedupe_key)).count() == 1
+
+
+def test_a_message_never_takes_the_key_of_another_messages_place() -> None:
+    place = "jobu:message:kafka:events:0:7"
+    for key in (place, "message:kafka:events:0:7", "kafka:events:0:7"):
+        store([message(len(key), dedupe_key=key)], "kafka")
+    store([message(7)], "kafka")
+    assert JobExecution.objects.count() == 4
+    assert JobExecution.objects.filter(dedupe_key=place).count() == 1
+
+
+@pytest.mark.parametrize("has_receiver", [False, True])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_message_whose_key_has_an_execution_of_another_handler_is_a_dead_letter(
+    has_receiver: bool, at_once: bool, request: pytest.FixtureRequest
+) -> None:
+    if has_receiver:
+        request.getfixturevalue("enqueued")
+    first, other = message(1, dedupe_key="k"), message(2, handler_name="sleep", dedupe_key="k")
+    batches = [[first, other, message(3)]] if at_once else [[first], [other, message(3)]]
+    [refusal] = [refusal for batch in batches for refusal in store(batch, "kafka")]
+    assert refusal.message == other
+    assert "'jobu:key:k' belongs to an execution of 'echo', so 'sleep' needs" in refusal.reason
+    assert DeadLetter.objects.get().reason == refusal.reason
+    assert JobExecution.objects.count() == 2
+    assert [store(batch, "kafka") for batch in batches] == [[] for _ in batches]
+
+
+def test_an_unknown_handler_with_a_key_that_is_taken_is_a_dead_letter() -> None:
+    store([message(1, dedupe_key="k")], "kafka")
+    [refusal] = store([message(2, handler_name="nobody", dedupe_key="k")], "kafka")
+    assert "No handler is named 'nobody'" in refusal.reason
 
 
 @pytest.mark.parametrize("members", [{}, {"dedupe_key": "own"}])
@@ -185,13 +237,15 @@ def test_ids_longer_than_a_column_are_still_told_apart() -> None:
 
 def test_ids_that_no_column_could_hold_are_escaped() -> None:
     odd = [
-        QueueMessage(id=f"\0\ud800{n}", body=body)
+        QueueMessage(id=f"{start}{n}", body=body)
         for n, body in enumerate((b"", b'{"handler": "echo"}'))
+        for start in ("\0\ud800", "\\x00\\ud800")
     ]
     store(odd, "kafka")
     store(odd, "kafka")
-    assert DeadLetter.objects.get().source_id == "\\x00\\ud8000"
-    assert JobExecution.objects.get().dedupe_key == "kafka:\\x00\\ud8001"
+    # The escaped one is not the one that looks like it.
+    assert DeadLetter.objects.filter(source_id__startswith="\\x00\\ud8000").count() == 2
+    assert JobExecution.objects.count() == 2
 
 
 def test_a_batch_may_be_larger_than_a_statement_takes_parameters(
@@ -249,6 +303,58 @@ def test_nesting_and_numbers_beyond_what_databases_hold_are_dead_letters() -> No
     assert "Out of range float" in reason_of(message(2, huge))
 
 
+@pytest.mark.parametrize("by_id", [True, False])
+def test_a_handler_that_is_not_for_messages_is_a_dead_letter_until_it_is(
+    by_id: bool, own_handlers: None
+) -> None:
+    job = cron(handler_name="effect")
+    members = {"handler_name": "effect", **({"job_id": job.pk} if by_id else {})}
+    reason = reason_of(message(**members))
+    assert reason.startswith("Messages may not start the handler 'effect'. If they should, ")
+    assert "@handler('effect', events=True)" in reason
+    letter = DeadLetter.objects.get()
+    with pytest.raises(MessageError, match="may not start the handler 'effect'"):
+        requeue(letter)
+    options = dataclasses.replace(handlers["effect"].options, events=True)
+    handlers._specs["effect"] = dataclasses.replace(handlers["effect"], options=options)
+    assert requeue(letter).job == job
+
+
+def test_messages_may_start_any_handler_where_the_topic_is_trusted() -> None:
+    with override_settings(JOBU_EVENT_HANDLERS="all"):
+        assert store_one(handler_name="effect").handler_name == "effect"
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        (
+            {"queue": "vip"},
+            "may not ask for the queue 'vip'. If they should, list it in JOBU_EVENT_QUEUES",
+        ),
+        (
+            {"priority": 9},
+            "may not ask for the priority 9. If they should, list it in JOBU_EVENT_PRIORITIES",
+        ),
+    ],
+)
+def test_a_queue_or_priority_that_nobody_allowed_is_a_dead_letter(
+    members: dict[str, Any], reason: str
+) -> None:
+    assert reason in reason_of(message(**members))
+
+
+def test_the_own_queue_and_priority_of_handler_and_cron_are_always_allowed() -> None:
+    job = cron()
+    batch = [
+        message(1, queue="crons", priority=5),
+        message(2, queue="default", priority=0, job_id=job.pk),
+    ]
+    assert store(batch, "kafka") == []
+    found = JobExecution.objects.order_by("id").values_list("queue", "priority")
+    assert list(found) == [("crons", 5), ("default", 0)]
+
+
 def test_a_job_id_of_another_handler_is_a_dead_letter() -> None:
     job = cron(handler_name="sleep")
     assert "runs 'sleep', not" in reason_of(message(job_id=job.pk))
@@ -260,7 +366,7 @@ def test_a_cron_whose_params_somebody_broke_makes_a_dead_letter() -> None:
 
 
 def test_an_error_nobody_thought_of_makes_a_dead_letter(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_body: bytes, _limit: int) -> None:
+    def fail(_body: bytes) -> None:
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr(events, "read_event", fail)
@@ -275,16 +381,40 @@ def test_a_body_of_five_megabytes_is_kept_whole() -> None:
     assert [letter.size for letter in DeadLetter.objects.listed()] == [len(body)] * 3
 
 
-def test_of_a_body_that_the_database_cannot_hold_the_beginning_is_kept() -> None:
-    body = b"x" * 9_000_000
-    most = dialect_of(connection).most_bytes(connection)
-    store([message(0, body)], "kafka")
-    letter = DeadLetter.objects.get()
-    if most is None or most >= len(body):
-        assert letter.body == body
-    else:
-        assert letter.body == body[:most]
-        assert f"Only its first {most:,} bytes are kept" in letter.reason
+def test_a_message_too_large_for_a_dead_letter_is_cut_and_says_so() -> None:
+    most = min(dialect_of(connection).most_bytes(connection) or KEPT, KEPT)
+    batch = [
+        message(0, b"x" * (most + 1)),
+        QueueMessage("events:0:1", b"y" * (most - 3), key=b"long", headers=(("a", b"b"),)),
+        QueueMessage("events:0:2", b"z", headers=(("a", b"1"), ("b", b"\0" * most), ("c", b"3"))),
+        QueueMessage("events:0:3", b"whole", key=b"k", headers=(("a", b"1"),)),
+    ]
+    assert len(store(batch, "kafka")) == 4
+    letters = list(DeadLetter.objects.order_by("source_id"))
+    kept = [(len(letter.body), letter.key, letter.headers) for letter in letters]
+    assert kept == [
+        (most, None, []),
+        (most - 3, b"lon", []),
+        (1, None, [["a", "1"]]),
+        (5, b"k", [["a", "1"]]),
+    ]
+    cut = f"It is cut: of a message, at most {most:,} bytes are kept."
+    assert [cut in letter.reason for letter in letters] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        {"body": b'{"handler": "echo", "params": {"a": "%s"}}' % (b"x" * 1000)},
+        {"body": b'{"handler": "echo"}', "key": b"k" * 1000},
+        {"body": b'{"handler": "echo"}', "headers": (("h", b"v" * 1000),)},
+        {"body": b'{"handler": "echo"}', "headers": (("h" * 1000, b""),)},
+    ],
+)
+def test_body_key_and_headers_count_as_the_size_of_a_message(large: dict[str, Any]) -> None:
+    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=1000):
+        reason = reason_of(QueueMessage("events:0:1", **large))
+    assert re.match(r"It is 1,0\d\d bytes; JOBU_QUEUE_MAX_MESSAGE_BYTES allows 1,000", reason)
 
 
 def test_messages_that_are_large_together_are_stored() -> None:
@@ -300,8 +430,8 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def start(handler_name: str) -> None:
         insert = events.insert_new
 
-        def insert_new(fields: Any, rows: Any) -> None:
-            insert(fields, rows)
+        def insert_new(fields: Any, rows: Any, limit: int | None) -> None:
+            insert(fields, rows, limit)
             if any(row["handler_name"] == handler_name for row in rows):
                 raise DataError("no such thing")
 

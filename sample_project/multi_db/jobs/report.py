@@ -6,7 +6,7 @@ from jobu import handler, transactional_readonly
 from multi_db.models import Customer
 
 
-@handler("multi_db_report", timeout_seconds=60)
+@handler("multi_db_report", timeout_seconds=60, events=True)
 def multi_db_report() -> dict[str, object]:
     """Count in one read-only transaction on each; the missing ones are named."""
     aliases = configured()

@@ -6,7 +6,12 @@ from multi_db.copying import copy_customers
 from multi_db.models import Customer
 
 
-@handler("sync_sqlite_to_postgres", timeout_seconds=120, no_retry_on=DatabaseNotConfiguredError)
+@handler(
+    "sync_sqlite_to_postgres",
+    timeout_seconds=120,
+    no_retry_on=DatabaseNotConfiguredError,
+    events=True,
+)
 def sync_sqlite_to_postgres(new_customers: int = 3) -> dict[str, int]:
     """Let some customers register in SQLite, then bring all of them to PostgreSQL."""
     require("sqlite_2", "postgres_1")
@@ -14,7 +19,12 @@ def sync_sqlite_to_postgres(new_customers: int = 3) -> dict[str, int]:
     return {"copied": copy_customers("sqlite_2", "postgres_1")}
 
 
-@handler("sync_postgres_to_mysql", timeout_seconds=120, no_retry_on=DatabaseNotConfiguredError)
+@handler(
+    "sync_postgres_to_mysql",
+    timeout_seconds=120,
+    no_retry_on=DatabaseNotConfiguredError,
+    events=True,
+)
 def sync_postgres_to_mysql() -> dict[str, int]:
     require("postgres_1", "mysql_1")
     return {"copied": copy_customers("postgres_1", "mysql_1")}

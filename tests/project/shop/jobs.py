@@ -27,7 +27,7 @@ def atomic_effect(seconds: float = 0) -> None:
     time.sleep(seconds)
 
 
-@handler("echo")
+@handler("echo", events=True)
 class Echo(BaseHandler):
     def execute(self, params: dict[str, Any]) -> dict[str, Any]:
         return params
@@ -63,7 +63,7 @@ async def async_notes_its_context(seconds: float = 0) -> None:
     await asyncio.sleep(seconds)
 
 
-@handler("sleep", max_retry=100)
+@handler("sleep", max_retry=100, events=True)
 def sleep(seconds: float) -> None:
     time.sleep(seconds)
     logging.getLogger("shop").info("slept")
