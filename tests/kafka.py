@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -136,7 +136,12 @@ class Topic:
             for name, value in self.settings.items()
         }
 
-    def send(self, bodies: Iterable[bytes]) -> None:
+    def send(
+        self,
+        bodies: Iterable[bytes],
+        key: bytes | None = None,
+        headers: Sequence[tuple[str, bytes]] = (),
+    ) -> None:
         """Send to each partition in turn."""
         failures: list[Any] = []
 
@@ -146,7 +151,12 @@ class Topic:
 
         for body in bodies:
             self._producer.produce(
-                self.name, body, partition=self._sent % self.partitions, on_delivery=note
+                self.name,
+                body,
+                key,
+                partition=self._sent % self.partitions,
+                headers=list(headers),
+                on_delivery=note,
             )
             self._sent += 1
             self._producer.poll(0)

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,10 +39,16 @@ class RedisStream:
             "JOBU_REDIS_CLAIM_IDLE_SECONDS": "1",
         }
 
-    def send(self, bodies: Iterable[bytes]) -> None:
+    def send(
+        self,
+        bodies: Iterable[bytes],
+        key: bytes | None = None,
+        headers: Sequence[tuple[str, bytes]] = (),
+    ) -> None:
+        fields = {**dict(headers), **({} if key is None else {"key": key})}
         pipeline = self.server.pipeline()
         for body in bodies:
-            pipeline.xadd(self.name, {"body": body})
+            pipeline.xadd(self.name, {"body": body, **fields})
         pipeline.execute()
 
     def pending(self) -> int:
