@@ -423,6 +423,42 @@ def test_messages_that_are_large_together_are_stored() -> None:
     assert [e.params["text"] == text for e in JobExecution.objects.all()] == [True] * 8
 
 
+@pytest.mark.parametrize("has_receiver", [False, True])
+def test_no_statement_carries_more_than_the_database_takes(
+    has_receiver: bool, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if has_receiver:
+        request.getfixturevalue("enqueued")
+    limit = 20_000
+    monkeypatch.setattr(type(dialect_of(connection)), "most_bytes", lambda *_: limit)
+    lengths: list[int] = []
+
+    def measure(execute: Any, sql: Any, parameters: Any, many: bool, context: Any) -> Any:
+        given = [each for each in parameters or () if isinstance(each, str | bytes)]
+        lengths.append(sum(map(len, given)))
+        return execute(sql, parameters, many, context)
+
+    large = b"\xff" * 7_000
+    batch = [
+        *(message(n, params={"text": '"' * 2_000}) for n in range(30)),
+        *(QueueMessage(f"key:{n}", b"oops", key=large) for n in range(10)),
+        *(QueueMessage(f"headers:{n}", b"oops", headers=(("h", large),)) for n in range(10)),
+        message(99, params={"text": '"' * 10_000}),
+    ]
+    with connection.execute_wrapper(measure):
+        refusals = store(batch, "kafka")
+    assert [refusal.message.id for refusal in refusals[-1:]] == ["events:0:99"]
+    assert "It takes 40," in refusals[-1].reason
+    assert (JobExecution.objects.count(), DeadLetter.objects.count()) == (30, 21)
+    cut = DeadLetter.objects.filter(reason__contains="at most 20,000 bytes are kept")
+    assert set(cut.values_list("source_id", flat=True)) == {
+        *(f"headers:{n}" for n in range(10)),
+        "events:0:99",
+    }
+    # What the database says besides: ids, reasons, keys.
+    assert max(lengths) < limit + 5_000
+
+
 @pytest.fixture
 def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Let the database refuse rows that have a certain handler, as an odd one day it may."""
