@@ -44,8 +44,8 @@ class DeadLetter(models.Model):
 
     It is open until `jobu.queue.dead_letters.requeue` makes an execution of it (`requeued_at`,
     `execution`) or `discard` puts it aside (`discarded_at`). Neither deletes it: as long as the
-    row is there, a redelivery of the message creates nothing. Prune deletes what is not open, by
-    the retention of the executions; open ones stay.
+    row is there, a redelivery of the message creates nothing. Prune deletes what is not open by
+    the retention of the executions, and open ones by a longer one of their own.
     """
 
     adapter = ExactCharField(max_length=100)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from jobu.adapters.base import QueueMessage
     from jobu.queue.messages import Event
 
-_CHUNK_VALUES = 1_000
+_CHUNK_VALUES = 250
 _REASON_CHARACTERS = 2_000
 
 
