@@ -48,14 +48,15 @@ def bury(refusals: Sequence[Refusal], adapter: str, limit: int | None) -> None:
     """Insert the dead letters, in statements of no more bytes than `statement_bytes` returns."""
     most = min(limit or _CHUNK_BYTES, _CHUNK_BYTES)
     chunk: list[DeadLetter] = []
-    size = 0
+    total = 0
     for refusal in refusals:
         letter = _dead_letter(refusal, adapter, limit)
-        if chunk and size + _size(letter) > most:
+        size = _size(letter)
+        if chunk and total + size > most:
             DeadLetter.objects.bulk_create(chunk, ignore_conflicts=True)
-            chunk, size = [], 0
+            chunk, total = [], 0
         chunk.append(letter)
-        size += _size(letter)
+        total += size
     DeadLetter.objects.bulk_create(chunk, ignore_conflicts=True)
 
 

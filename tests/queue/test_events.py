@@ -360,6 +360,39 @@ def test_a_job_id_of_another_handler_is_a_dead_letter() -> None:
     assert "runs 'sleep', not" in reason_of(message(job_id=job.pk))
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_cron_that_is_deleted_in_the_middle_makes_a_dead_letter_of_its_message_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if getattr(connection, "mysql_is_mariadb", True) is False:
+        pytest.skip("MySQL 9.7, as it is packaged here, does not enforce foreign keys")
+    job = cron()
+    write = events._write
+
+    def delete_first(*arguments: Any) -> Any:
+        CronJob.objects.filter(pk=job.pk).delete()
+        return write(*arguments)
+
+    monkeypatch.setattr(events, "_write", delete_first)
+    [refusal] = store([message(1, job_id=job.pk), message(2, handler_name="sleep")], "kafka")
+    assert refusal.reason == f"No cron job has the id {job.pk}."
+    assert JobExecution.objects.get().handler_name == "sleep"
+
+
+def test_nothing_is_parsed_while_the_transaction_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_ones: list[int] = []
+    read = events.read_event
+
+    def note(body: bytes) -> Any:
+        open_ones.append(len(connection.savepoint_ids))
+        return read(body)
+
+    monkeypatch.setattr(events, "read_event", note)
+    before = len(connection.savepoint_ids)
+    store([message(1), message(2, b"oops")], "kafka")
+    assert open_ones == [before, before]
+
+
 def test_a_cron_whose_params_somebody_broke_makes_a_dead_letter() -> None:
     job = cron(handler_params=[1])
     assert "are not a JSON object" in reason_of(message(job_id=job.pk))
