@@ -25,21 +25,23 @@ _LONGEST_SECRET = 200
 
 
 class StaffSession(APIKeyCookie):
-    """A logged-in user of the admin who has the permission; unsafe methods need the CSRF token."""
+    """A logged-in user of the admin with all permissions; unsafe methods need the CSRF token."""
 
     param_name = django_settings.SESSION_COOKIE_NAME
 
-    def __init__(self, permission: str | None) -> None:
+    def __init__(self, *permissions: str) -> None:
         super().__init__()
-        self._permission = permission
+        self._permissions = permissions
 
     def __call__(self, request: HttpRequest) -> Any:
         user = getattr(request, "user", None)
         # Who sends a token is judged by that, even if a browser sends its cookie along.
         if _sends_token(request) or user is None or not user.is_authenticated:
             return None
-        if not is_staff(user) or not may(user, self._permission):
-            raise forbidden(_missing_permission(self._permission))
+        if not is_staff(user):
+            raise forbidden("Only staff may do this.")
+        if missing := [each for each in self._permissions if not may(user, each)]:
+            raise forbidden(f"This needs a staff user with the permission jobu.{missing[0]}.")
         if check_csrf(request):
             raise forbidden("The CSRF token is missing or wrong.", "csrf_failed")
         return user
@@ -74,44 +76,45 @@ class BearerToken(HttpBearer):
 
 
 def is_staff(user: Any) -> bool:
-    """Tell whether the admin would let the user in; not every project's users are so marked."""
-    return bool(getattr(user, "is_staff", False))
+    """Tell whether the admin would let the user in; not every project's users are so marked.
+
+    There are authentication backends that let inactive users log in, so that is looked at, too.
+    """
+    return bool(getattr(user, "is_active", False) and getattr(user, "is_staff", False))
 
 
-def may(user: Any, permission: str | None) -> bool:
+def may(user: Any, permission: str) -> bool:
     """Tell whether the user has the permission; as in the admin, who may change may also view."""
-    if permission is None or user.has_perm(f"jobu.{permission}"):
+    if user.has_perm(f"jobu.{permission}"):
         return True
     verb, _, model = permission.partition("_")
     return bool(verb == "view" and user.has_perm(f"jobu.change_{model}"))
 
 
-def reading(permission: str | None) -> list[Callable[[HttpRequest], Any]]:
-    """Return who may read: staff with the permission, and every token."""
-    return [BearerToken(Scope.READ), StaffSession(permission)]
+def reading(*permissions: str) -> list[Callable[[HttpRequest], Any]]:
+    """Return who may read: staff with all the permissions, and every token."""
+    return [BearerToken(Scope.READ), StaffSession(*permissions)]
 
 
-def writing(permission: str) -> list[Callable[[HttpRequest], Any]]:
-    """Return who may write: staff with the permission, and tokens of that scope."""
-    return [BearerToken(Scope.WRITE), StaffSession(permission)]
+def writing(permission: str, *others: str) -> list[Callable[[HttpRequest], Any]]:
+    """Return who may write: staff with all the permissions, and tokens of that scope.
+
+    The answer shows the row, so a user must also be allowed to view it.
+    """
+    _, _, model = permission.partition("_")
+    return [BearerToken(Scope.WRITE), StaffSession(permission, f"view_{model}", *others)]
 
 
 def open_or_reading(request: HttpRequest) -> Any:
-    """Let everybody in, or if the project wants that, whom `reading(None)` lets in."""
+    """Let everybody in, or if the project wants that, whom `reading()` lets in."""
     if settings.API_HEALTH_OPEN:
         return True
-    return next(filter(None, (callback(request) for callback in reading(None))), None)
+    return next(filter(None, (callback(request) for callback in reading())), None)
 
 
 def _sends_token(request: HttpRequest) -> bool:
     scheme, _, _ = request.headers.get("Authorization", "").partition(" ")
     return scheme.lower() == BearerToken.openapi_scheme
-
-
-def _missing_permission(permission: str | None) -> str:
-    if permission is None:
-        return "Only staff may do this."
-    return f"This needs a staff user with the permission jobu.{permission}."
 
 
 def _is_use_unnoted() -> ExpressionWrapper[Any]:

@@ -101,7 +101,9 @@ def toggle_cron(request: HttpRequest, cron_id: Path[Id], toggle: Toggle | None =
 
 
 @router.post(
-    "/{cron_id}/run", response=written(201, JobDetail, 404, 409), auth=writing("run_cronjob")
+    "/{cron_id}/run",
+    response=written(201, JobDetail, 404, 409),
+    auth=writing("run_cronjob", "view_jobexecution"),
 )
 def run_cron(request: HttpRequest, cron_id: Path[Id], run: Run | None = None) -> Reply[Any]:
     """Enqueue one execution now, outside the schedule."""

@@ -24,7 +24,8 @@ class _Api(NinjaAPI):
 api = _Api(
     title="jobu",
     version="1",
-    description="Cron jobs, executions and the processes that run them.",
+    description="Cron jobs, executions and the processes that run them. For a write, a user needs "
+    "its permission and the permission to view what it answers with.",
     urls_namespace="jobu-api",
     # Ninja's own pages would need more of the project, or somebody else's server.
     docs_url=None,
@@ -39,7 +40,7 @@ api.add_router("", health.router)
 api.add_router("", metrics.router)
 
 
-@api.get(f"/{OPENAPI_PATH}", auth=reading(None), include_in_schema=False)
+@api.get(f"/{OPENAPI_PATH}", auth=reading(), include_in_schema=False)
 def openapi(request: HttpRequest) -> Any:
     """Describe the API, at the paths where the project has put it."""
     return api.get_openapi_schema(path_prefix=request.path.removesuffix(OPENAPI_PATH))

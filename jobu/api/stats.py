@@ -66,7 +66,9 @@ class Stats(Schema):
     unsummarized: int = Field(description="How many steps are still missing from these numbers.")
 
 
-@router.get("/stats", response=answers(200, Stats), auth=reading("view_jobexecution"))
+@router.get(
+    "/stats", response=answers(200, Stats), auth=reading("view_jobexecution", "view_cronjob")
+)
 def stats(request: HttpRequest, range: Query[Range] = Range.HOUR) -> Overview:  # noqa: A002
     """What finished lately and how, what waits, which cron jobs are next."""
     return read_overview(range)

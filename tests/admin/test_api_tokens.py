@@ -89,11 +89,13 @@ def test_the_command_prints_the_secret_and_nothing_else() -> None:
 def test_the_command_lists_and_revokes() -> None:
     assert command("list") == "There are no tokens.\n"
     secret = command("create", "ci").strip()
-    assert command("list") == "ci: read, valid, last used never\n"
+    assert re.fullmatch(r"ci: read, valid, made by .+, last used never\n", command("list"))
     assert works(secret)
     assert command("revoke", "ci") == "ci is revoked.\n"
     assert command("revoke", "ci") == "ci was revoked already.\n"
-    assert re.fullmatch(r"ci: read, revoked [\d-]+, last used [\d: -]+\n", command("list"))
+    assert re.fullmatch(
+        r"ci: read, revoked [\d-]+, made by .+, last used [\d: -]+\n", command("list")
+    )
     assert not works(secret)
 
 

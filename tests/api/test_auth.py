@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 from django.middleware.csrf import get_token
@@ -15,28 +17,30 @@ from tests.queue.builders import finished, pending
 
 pytestmark = pytest.mark.django_db
 
-# Each operation: how it is called, and the permission that a user needs for it.
+# Each operation: how it is called, and the permissions that a user needs for it.
 OPERATIONS = [
-    ("GET", "crons", "", "view_cronjob"),
+    ("GET", "crons", "", {"view_cronjob"}),
     (
         "POST",
         "crons",
         '{"name": "b", "cron_expression": "0 2 * * *", "handler_name": "echo"}',
-        "add_cronjob",
+        {"add_cronjob", "view_cronjob"},
     ),
-    ("GET", "crons/{cron}", "", "view_cronjob"),
-    ("PATCH", "crons/{cron}", '{"priority": 2}', "change_cronjob"),
-    ("DELETE", "crons/{cron}", "", "delete_cronjob"),
-    ("POST", "crons/{cron}/toggle", "", "change_cronjob"),
-    ("POST", "crons/{cron}/run", "", "run_cronjob"),
-    ("GET", "jobs", "", "view_jobexecution"),
-    ("POST", "jobs", '{"handler_name": "echo"}', "add_jobexecution"),
-    ("GET", "jobs/{failed}", "", "view_jobexecution"),
-    ("POST", "jobs/{failed}/retry", "", "retry_jobexecution"),
-    ("POST", "jobs/{pending}/cancel", "", "cancel_jobexecution"),
-    ("DELETE", "jobs/{failed}", "", "delete_jobexecution"),
-    ("GET", "processes", "", "view_process"),
-    ("GET", "openapi.json", "", None),
+    ("GET", "crons/{cron}", "", {"view_cronjob"}),
+    ("PATCH", "crons/{cron}", '{"priority": 2}', {"change_cronjob"}),
+    ("DELETE", "crons/{cron}", "", {"delete_cronjob", "view_cronjob"}),
+    ("POST", "crons/{cron}/toggle", "", {"change_cronjob"}),
+    ("POST", "crons/{cron}/run", "", {"run_cronjob", "view_cronjob", "view_jobexecution"}),
+    ("GET", "jobs", "", {"view_jobexecution"}),
+    ("POST", "jobs", '{"handler_name": "echo"}', {"add_jobexecution", "view_jobexecution"}),
+    ("GET", "jobs/{failed}", "", {"view_jobexecution"}),
+    ("POST", "jobs/{failed}/retry", "", {"retry_jobexecution", "view_jobexecution"}),
+    ("POST", "jobs/{pending}/cancel", "", {"cancel_jobexecution", "view_jobexecution"}),
+    ("DELETE", "jobs/{failed}", "", {"delete_jobexecution", "view_jobexecution"}),
+    ("GET", "processes", "", {"view_process"}),
+    ("GET", "stats", "", {"view_jobexecution", "view_cronjob"}),
+    ("GET", "metrics", "", {"view_jobexecution"}),
+    ("GET", "openapi.json", "", set()),
 ]
 NAMES = [f"{method} {path}" for method, path, _, _ in OPERATIONS]
 
@@ -52,41 +56,68 @@ def places() -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize(("method", "path", "body", "permission"), OPERATIONS, ids=NAMES)
-def test_each_operation_asks_for_its_own_permission_and_no_other(
-    method: str, path: str, body: str, permission: str | None, places: dict[str, int]
+@pytest.mark.parametrize(("method", "path", "body", "permissions"), OPERATIONS, ids=NAMES)
+def test_each_operation_asks_for_its_own_permissions_and_no_others(
+    method: str, path: str, body: str, permissions: set[str], places: dict[str, int]
 ) -> None:
     path = path.format(**places)
-    everything_else = {each for *_, each in OPERATIONS if each} - {permission}
-    if permission and permission.startswith("view_"):
+    everything = {each for *_, needed in OPERATIONS for each in needed}
+    for missing in permissions:
         # As in the admin, who may change may also view.
-        everything_else.discard(permission.replace("view_", "change_"))
-    others = Api(session(user("others", *everything_else)))
-    if permission:
-        refused = others.send(method, path, body)
+        others = everything - {missing, missing.replace("view_", "change_")}
+        refused = Api(session(user(f"without {missing}", *others))).send(method, path, body)
         assert (refused.status, refused.code) == (403, "forbidden")
-        assert f"jobu.{permission}" in refused.message
-    allowed = Api(session(user("allowed", *filter(None, [permission]))))
-    assert allowed.send(method, path, body).status in (200, 201, 204)
+        assert f"jobu.{missing}" in refused.message
+    allowed = session(user("allowed", *permissions))
+    answer = allowed.generic(method, ROOT + path, body, content_type="application/json")
+    assert answer.status_code in (200, 201, 204)
 
 
-@pytest.mark.parametrize(("method", "path", "body", "permission"), OPERATIONS, ids=NAMES)
+@pytest.mark.parametrize(
+    ("verb", "make"), [("retry", partial(finished, Status.FAILED)), ("cancel", pending)]
+)
+def test_who_may_act_but_not_view_learns_nothing_and_changes_nothing(verb: str, make: Any) -> None:
+    execution = make(params={"card": "4111"}, error_message="no 4111")
+    actor = Api(session(user("actor", f"{verb}_jobexecution", "add_jobexecution")))
+    answer = actor.post(f"jobs/{execution.pk}/{verb}")
+    assert answer.status == 403
+    assert b"4111" not in answer.response.content
+    status = execution.status
+    execution.refresh_from_db()
+    assert execution.status == status
+
+
+def test_a_taken_dedupe_key_does_not_show_the_execution_to_who_may_only_add() -> None:
+    pending(params={"card": "4111"}, dedupe_key="order:1")
+    adder = Api(session(user("adder", "add_jobexecution")))
+    answer = adder.post("jobs", {"handler_name": "echo", "dedupe_key": "order:1"})
+    assert answer.status == 403
+    assert b"4111" not in answer.response.content
+
+
+@pytest.mark.parametrize(("method", "path", "body", "permissions"), OPERATIONS, ids=NAMES)
 def test_anonymous_callers_are_asked_who_they_are(
-    method: str, path: str, body: str, permission: str | None, places: dict[str, int]
+    method: str, path: str, body: str, permissions: set[str], places: dict[str, int]
 ) -> None:
     answer = caller("anonymous").send(method, path.format(**places), body)
     assert (answer.status, answer.code) == (401, "unauthenticated")
     assert answer.response["WWW-Authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize(("method", "path", "body", "permission"), OPERATIONS, ids=NAMES)
+@pytest.mark.parametrize(("method", "path", "body", "permissions"), OPERATIONS, ids=NAMES)
 def test_a_read_token_reads_and_a_write_token_does_everything(
-    method: str, path: str, body: str, permission: str | None, places: dict[str, int]
+    method: str, path: str, body: str, permissions: set[str], places: dict[str, int]
 ) -> None:
     path = path.format(**places)
-    answer = caller("read token").send(method, path, body)
-    assert answer.status == (200 if method == "GET" else 403)
-    assert caller("write token").send(method, path, body).status in (200, 201, 204)
+    for kind, allowed in [
+        ("read token", [200] if method == "GET" else [403]),
+        ("write token", [200, 201, 204]),
+    ]:
+        api = caller(kind)
+        answer = api.client.generic(
+            method, ROOT + path, body, content_type="application/json", headers=api.headers
+        )
+        assert answer.status_code in allowed
 
 
 def test_who_may_change_may_view() -> None:
@@ -104,6 +135,23 @@ def test_a_user_who_was_deactivated_is_nobody() -> None:
     former.is_active = False
     former.save()
     assert Api(client).get("jobs").status == 401
+
+
+@pytest.mark.parametrize("path", ["jobs", "openapi.json", "docs", "ready"])
+def test_a_deactivated_user_is_refused_even_if_the_project_lets_such_users_log_in(
+    path: str, settings: Any
+) -> None:
+    settings.AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.AllowAllUsersModelBackend"]
+    settings.JOBU_API_HEALTH_OPEN = False
+    former = user("former", is_superuser=True, is_active=False)
+    assert session(former).get(ROOT + path).status_code in (302, 403)
+
+
+def test_an_unknown_and_a_revoked_token_get_the_same_answer() -> None:
+    revoked = caller("read token")
+    ApiToken.objects.all().revoke()
+    unknown = Api(Client(), Authorization="Bearer jobu_unknown")
+    assert revoked.get("jobs").body == unknown.get("jobs").body
 
 
 def test_a_session_needs_the_csrf_token_to_write_and_not_to_read() -> None:

@@ -65,7 +65,10 @@ class Command(BaseCommand):
         for token in tokens:
             state = f"revoked {token.revoked_at:%Y-%m-%d}" if token.revoked_at else "valid"
             used = f"{token.last_used_at:%Y-%m-%d %H:%M}" if token.last_used_at else "never"
-            self.stdout.write(f"{token.name}: {token.scope}, {state}, last used {used}")
+            maker = token.created_by or "nobody known"
+            self.stdout.write(
+                f"{token.name}: {token.scope}, {state}, made by {maker}, last used {used}"
+            )
         if not tokens:
             self.stdout.write("There are no tokens.")
 
