@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, Q
 from django.urls import path, reverse
 from django.utils.html import format_html
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
 
+_TIMES = ("starts_at", "ends_at")
 _STATE = ("problem_now", "planned_for", "last_tick", "declared_in", "created", "updated")
 
 
@@ -83,7 +85,7 @@ class CronJobAdmin(JobuAdmin):
                     "timezone",
                     "preview",
                     "is_enabled",
-                    ("starts_at", "ends_at"),
+                    _TIMES,
                 )
             },
         ),
@@ -142,7 +144,11 @@ class CronJobAdmin(JobuAdmin):
         """Start from another cron job with `?copy=`; switched off, until its owner has looked."""
         copied = self.get_object(request, request.GET.get("copy", ""))
         if copied is None:
-            return super().get_changeform_initial_data(request)
+            given = super().get_changeform_initial_data(request)
+            # A time's field takes no text from the address: Django has two inputs for it.
+            return {name: text for name, text in given.items() if name not in _TIMES}
+        if not self.has_view_permission(request, copied):
+            raise PermissionDenied
         fields = {name: getattr(copied, name) for name in CronJobForm.Meta.fields}
         return {**fields, "name": gettext("%s (copy)") % copied, "is_enabled": False}
 

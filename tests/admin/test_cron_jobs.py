@@ -279,6 +279,14 @@ def test_a_copy_is_a_new_form_that_is_switched_off(admin_client: Client) -> None
         4,
     )
     assert admin_client.get(ADD, {"copy": "x"}).status_code == 200
+
+
+def test_who_may_only_add_copies_nothing() -> None:
+    job = cron(handler_params={"card": "4111"})
+    page = staff("add_cronjob").get(ADD, {"copy": job.pk})
+    assert page.status_code == 403
+    assert "4111" not in page.text
+    assert "4111" in staff("add_cronjob", "view_cronjob").get(ADD, {"copy": job.pk}).text
     assert CronJob.objects.count() == 1
 
 
