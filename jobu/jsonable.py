@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_RESULT_BYTES = 1024 * 1024
 MAX_DEPTH = 30
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 
 def plain(value: Any) -> Any:
@@ -97,6 +98,17 @@ def storable_text(text: str, limit: int) -> str:
     head = limit // 3
     tail = limit - head - 40
     return f"{clean[:head]}\n… {len(clean) - head - tail:,} characters left out …\n{clean[-tail:]}"
+
+
+def storable_time(moment: datetime.datetime) -> datetime.datetime:
+    """Return the moment in UTC; refuse what not every database could keep or compare with."""
+    try:
+        utc = moment.astimezone(datetime.UTC)
+    except OverflowError:
+        utc = datetime.datetime.max.replace(tzinfo=datetime.UTC)
+    if not _FIRST_YEAR <= utc.year <= _LAST_YEAR:
+        raise ValueError(f"The time must be between the years {_FIRST_YEAR} and {_LAST_YEAR}.")
+    return utc
 
 
 def _plain_or_refuse(value: Any, what: str) -> Any:

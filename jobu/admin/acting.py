@@ -84,8 +84,7 @@ def act_view(request: HttpRequest, admin: ModelAdmin[Any], name: str) -> HttpRes
         raise PermissionDenied
     try:
         work = _work_asked_for(request, admin, verb)
-    except IncorrectLookupParameters as error:
-        admin.message_user(request, str(error), messages.ERROR)
+    except IncorrectLookupParameters:
         return HttpResponseRedirect(reverse("admin:jobu_jobexecution_changelist"))
     if "confirmed" not in request.POST:
         return confirm(request, admin, work)

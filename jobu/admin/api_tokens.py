@@ -9,23 +9,21 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from jobu.admin.filters import ScopeFilter
+from jobu.admin.read_only import JobuAdmin
 from jobu.models import ApiToken
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
 
-    _ModelAdmin = admin.ModelAdmin[ApiToken]
-else:
-    _ModelAdmin = admin.ModelAdmin
-
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(_ModelAdmin):
+class ApiTokenAdmin(JobuAdmin):
     list_display = ("name", "scope", "created_by", "created_at", "last_used_at", "revoked_at")
-    list_filter = ("scope",)
+    list_filter = (ScopeFilter,)
     ordering = ("name",)
-    search_fields = ("name",)
+    search_fields = ("name", "created_by")
     fields = ("name", "scope", "created_by", "created_at", "last_used_at", "revoked_at")
     actions = ("revoke",)
 

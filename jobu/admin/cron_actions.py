@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
+from jobu.admin.cron_form import validate_time
 from jobu.admin.history import record
 from jobu.admin.params import ParamsForm
 from jobu.admin.words import absolute
@@ -36,8 +37,12 @@ if TYPE_CHECKING:
 class BackfillForm(forms.Form):
     """A range of time, in the reader's zone, both ends included."""
 
-    start = forms.SplitDateTimeField(label=gettext_lazy("From"), widget=AdminSplitDateTime)
-    end = forms.SplitDateTimeField(label=gettext_lazy("To"), widget=AdminSplitDateTime)
+    start = forms.SplitDateTimeField(
+        label=gettext_lazy("From"), widget=AdminSplitDateTime, validators=[validate_time]
+    )
+    end = forms.SplitDateTimeField(
+        label=gettext_lazy("To"), widget=AdminSplitDateTime, validators=[validate_time]
+    )
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -14,10 +14,12 @@ from jobu.admin.params import ParamsField, ParamsWidget, check_params
 from jobu.conf import settings
 from jobu.cron import problem_with_expression
 from jobu.handlers.registry import handlers
+from jobu.jsonable import storable_time
 from jobu.models import CronJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from jobu.handlers.registry import HandlerSpec
 
@@ -128,6 +130,8 @@ class CronJobForm(_ModelForm):
             self.fields["handler_name"] = forms.ChoiceField(
                 label=_("Handler"), choices=handler_choices(current=self.instance.handler_name)
             )
+        for name in {"starts_at", "ends_at"} & self.fields.keys():
+            self.fields[name].validators.append(validate_time)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -150,6 +154,14 @@ class CronJobForm(_ModelForm):
         )
         if problem:
             self.add_error("cron_expression", problem)
+
+
+def validate_time(moment: datetime) -> None:
+    """Refuse a time that the database would refuse."""
+    try:
+        storable_time(moment)
+    except ValueError as error:
+        raise ValidationError(str(error), code="time") from error
 
 
 def handler_choices(specs: Iterable[HandlerSpec] = handlers, current: str = "") -> list[Any]:

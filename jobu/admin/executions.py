@@ -84,6 +84,8 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         term = search_term.strip().removeprefix("#")
         if not term:
             return queryset, False
+        if "\0" in term:
+            return queryset.none(), False
         if term.isascii() and term.isdigit() and len(term) < 19:
             return queryset.filter(pk=int(term)), False
         key = search_term.strip()

@@ -15,7 +15,9 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.paging import AFTER, BEFORE
 from jobu.handlers.registry import handlers
+from jobu.jsonable import storable_time
 from jobu.models import CronJob
+from jobu.models.api_token import Scope
 from jobu.models.job_execution import ParamSource
 from jobu.models.process import ProcessKind
 from jobu.outcomes import DEAD, Status
@@ -48,7 +50,7 @@ class _Filter(admin.SimpleListFilter):
         if value is None:
             return queryset
         if "\0" in value:
-            raise IncorrectLookupParameters(f"{value!r} has a NUL character, and no row has one")
+            raise IncorrectLookupParameters("A NUL character is in no row.")
         return queryset.filter(**{str(self.parameter_name): value})
 
     def choices(self, changelist: Any) -> Iterator[Any]:
@@ -144,6 +146,15 @@ class CronFilter(_Filter):
         return queryset.filter(job_id=int(value))
 
 
+class ScopeFilter(_Filter):
+    template = "admin/filter.html"
+    title = _("scope")
+    parameter_name = "scope"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(Scope.choices)
+
+
 class SourceFilter(_Filter):
     template = "admin/filter.html"
     title = _("source")
@@ -158,6 +169,7 @@ class CreatedFilter(admin.ListFilter):
 
     title = _("creation")
     template = "jobu/filters/created.html"
+    parameters = ("created", "from", "to")
     has_index = True
 
     def __init__(
@@ -178,7 +190,7 @@ class CreatedFilter(admin.ListFilter):
         ]
 
     def expected_parameters(self) -> list[Any]:
-        return ["created", "from", "to"]
+        return list(self.parameters)
 
     @property
     def is_active(self) -> bool:
@@ -217,13 +229,21 @@ class CreatedFilter(admin.ListFilter):
         return condition
 
 
+def parameters_of(list_filter: Any) -> tuple[str, ...]:
+    """Return the names that a filter has in an address."""
+    if issubclass(list_filter, admin.SimpleListFilter):
+        return (str(list_filter.parameter_name),)
+    parameters: tuple[str, ...] = list_filter.parameters
+    return parameters
+
+
 def _moment(text: str) -> datetime | None:
     if not text:
         return None
     try:
         moment = parse_datetime(text)
-    except ValueError:
-        moment = None
-    if moment is None:
-        raise IncorrectLookupParameters(f"{text!r} is not a date and time")
-    return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
+        if moment is None:
+            raise ValueError(f"{text!r} is not a date and time")
+        return storable_time(timezone.make_aware(moment) if timezone.is_naive(moment) else moment)
+    except ValueError as error:
+        raise IncorrectLookupParameters(str(error)) from error

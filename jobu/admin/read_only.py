@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import SEARCH_VAR
 from django.forms.widgets import Script
 
+from jobu.admin.filters import parameters_of
+
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
 
     ModelAdmin = admin.ModelAdmin[Any]
 else:
     ModelAdmin = admin.ModelAdmin
 
+_MAX_SEARCH_LENGTH = 255
+_MAX_SEARCH_WORDS = 10
+
 
 class JobuAdmin(ModelAdmin):
-    """Brings the looks and the scripts of jobu's pages."""
+    """Brings the looks and the scripts of jobu's pages, and bounds what a list can be asked for."""
 
     # Counts beside each filter would read the whole history, once for each.
     show_facets = admin.ShowFacets.NEVER
@@ -32,6 +40,38 @@ class JobuAdmin(ModelAdmin):
         """Name the list by what is in it, not by "Select … to change"."""
         title = {"title": str(self.opts.verbose_name_plural).capitalize()}
         return super().changelist_view(request, {**title, **(extra_context or {})})
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Allow the filters of the list alone: Django's would be any lookup, such as a regex."""
+        filters = self.list_filter if request is None else self.get_list_filter(request)
+        return lookup in {name for each in filters for name in parameters_of(each)}
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Say why, if the list cannot be what was asked for."""
+        try:
+            # Django would drop such a search, and the list would be everything.
+            if "\0" in request.GET.get(SEARCH_VAR, ""):
+                raise IncorrectLookupParameters("A NUL character is in no row.")
+            return super().get_changelist_instance(request)
+        except IncorrectLookupParameters as error:
+            self.message_user(request, str(error), messages.ERROR)
+            raise
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find nothing by what is longer than any name, or has so many words that it takes long."""
+        if (
+            "\0" in search_term
+            or len(search_term) > _MAX_SEARCH_LENGTH
+            or len(search_term.split()) > _MAX_SEARCH_WORDS
+        ):
+            return queryset.none(), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """Take an empty `?_to_field=` as none, where Django looks for a field without a name."""
+        return super().get_object(request, object_id, from_field or None)
 
     def gone(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Say that there is no such row any more, as Django's own pages do."""

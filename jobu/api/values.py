@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from django.utils.dateparse import parse_datetime
@@ -10,9 +10,9 @@ from django.utils.timezone import is_naive
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema
 
 from jobu.handlers.options import MAX_COUNT, MAX_PRIORITY
+from jobu.jsonable import storable_time
 
 MAX_ID = 2**63 - 1
-_FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 
 def _storable(text: str) -> str:
@@ -46,13 +46,7 @@ def _moment(value: Any) -> datetime:
         raise ValueError("Write a time like 2026-11-16T06:30:00Z.")
     if is_naive(parsed):
         raise ValueError("The time needs a zone, such as Z or +09:00.")
-    try:
-        moment = parsed.astimezone(UTC)
-    except OverflowError:
-        moment = datetime.max.replace(tzinfo=UTC)
-    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
-        raise ValueError(f"The time must be between the years {_FIRST_YEAR} and {_LAST_YEAR}.")
-    return moment
+    return storable_time(parsed)
 
 
 Text = Annotated[StrictStr, AfterValidator(_storable)]
