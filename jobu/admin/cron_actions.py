@@ -23,15 +23,16 @@ from jobu.admin.params import ParamsForm
 from jobu.admin.words import absolute
 from jobu.conf import settings
 from jobu.exceptions import OptionError
-from jobu.models import CronJob
+from jobu.models import CronJob, JobExecution
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from django.contrib.admin import ModelAdmin
     from django.http import HttpRequest, HttpResponse
+
+    from jobu.admin.read_only import JobuAdmin
 
 
 class BackfillForm(forms.Form):
@@ -54,7 +55,7 @@ class BackfillForm(forms.Form):
         return cleaned
 
 
-def run_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpResponse:
+def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
     """Enqueue one execution outside the schedule, with the params as they are left here."""
     job = _job(request, admin, pk, "run_cronjob")
     initial = {"params": job.handler_params}
@@ -67,16 +68,14 @@ def run_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpRespo
             note = _("Ran now: execution #%s.") % execution.pk
             record(request, CronJob, [(pk, str(job))], note)
         admin.message_user(request, _("%s was enqueued.") % execution, messages.SUCCESS)
-        if request.user.has_perm("jobu.view_jobexecution"):
-            url = reverse("admin:jobu_jobexecution_change", args=[execution.pk])
-            return HttpResponseRedirect(url)
-        return HttpResponseRedirect(reverse("admin:jobu_cronjob_changelist"))
+        enqueued = reverse("admin:jobu_jobexecution_change", args=[execution.pk])
+        return HttpResponseRedirect(_after(request, admin, enqueued))
     context = _context(request, admin, job, _("Run %s now") % job)
     context |= {"form": form, "media": admin.media + form.media, "submit": _("Run now")}
     return TemplateResponse(request, "admin/jobu/params_form.html", context)
 
 
-def backfill_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpResponse:
+def backfill_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
     """Count the ticks without an execution first; enqueue them when that is confirmed."""
     job = _job(request, admin, pk, "run_cronjob")
     form = BackfillForm(request.POST or None)
@@ -95,15 +94,15 @@ def backfill_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> Http
                 record(request, CronJob, [(pk, str(job))], note % values)
             text = ngettext("%s tick was enqueued.", "%s ticks were enqueued.", number) % number
             admin.message_user(request, text, messages.SUCCESS)
-            url = reverse("admin:jobu_jobexecution_changelist", query={"cron": pk})
-            return HttpResponseRedirect(url)
+            enqueued = reverse("admin:jobu_jobexecution_changelist", query={"cron": pk})
+            return HttpResponseRedirect(_after(request, admin, enqueued))
     context = _context(request, admin, job, _("Backfill %s") % job)
     context |= {"form": form, "media": admin.media + form.media, "ticks": ticks}
     return TemplateResponse(request, "admin/jobu/cronjob/backfill.html", context)
 
 
 @require_POST
-def switch_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpResponse:
+def switch_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
     job = get_object_or_404(CronJob, pk=pk)
     if not admin.has_change_permission(request, job):
         raise PermissionDenied
@@ -114,7 +113,7 @@ def switch_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpRe
 
 
 def switch(
-    request: HttpRequest, admin: ModelAdmin[Any], jobs: Iterable[CronJob], *, is_enabled: bool
+    request: HttpRequest, admin: JobuAdmin, jobs: Iterable[CronJob], *, is_enabled: bool
 ) -> None:
     """Enable or disable cron jobs; a dispatcher notices at its next poll."""
     changed = [job for job in jobs if job.is_enabled != is_enabled]
@@ -132,15 +131,19 @@ def switch(
     admin.message_user(request, text % number, messages.SUCCESS)
 
 
-def _job(request: HttpRequest, admin: ModelAdmin[Any], pk: int, permission: str) -> CronJob:
+def _job(request: HttpRequest, admin: JobuAdmin, pk: int, permission: str) -> CronJob:
     if not (request.user.has_perm(f"jobu.{permission}") and admin.has_view_permission(request)):
         raise PermissionDenied
     return get_object_or_404(CronJob, pk=pk)
 
 
-def _context(
-    request: HttpRequest, admin: ModelAdmin[Any], job: CronJob, title: str
-) -> dict[str, Any]:
+def _after(request: HttpRequest, admin: JobuAdmin, enqueued: str) -> str:
+    """Lead to what was enqueued; who may not look at that, to the cron jobs."""
+    may_look = admin.shows(request, JobExecution)
+    return enqueued if may_look else reverse("admin:jobu_cronjob_changelist")
+
+
+def _context(request: HttpRequest, admin: JobuAdmin, job: CronJob, title: str) -> dict[str, Any]:
     return {
         **admin.admin_site.each_context(request),
         "title": title,

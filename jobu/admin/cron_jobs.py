@@ -21,7 +21,7 @@ from jobu.admin.filters import EnabledFilter, HandlerFilter, QueueFilter
 from jobu.admin.next_run import next_run_of
 from jobu.admin.read_only import JobuAdmin
 from jobu.admin.words import absolute
-from jobu.models import CronJob
+from jobu.models import CronJob, JobExecution
 from jobu.outcomes import DEAD
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
 
+_OF_RUNS = ("last_runs", "success_rate")
 _TIMES = ("starts_at", "ends_at")
 _STATE = ("problem_now", "planned_for", "last_tick", "declared_in", "created", "updated")
 
@@ -109,6 +110,18 @@ class CronJobAdmin(JobuAdmin):
             return self.fieldsets
         return (*self.fieldsets, (_("State"), {"fields": _STATE}))
 
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        shown = self.list_display
+        if not self.shows(request, JobExecution):
+            return tuple(name for name in shown if name not in _OF_RUNS)
+        return shown
+
+    def get_list_filter(self, request: HttpRequest) -> tuple[type[admin.ListFilter], ...]:
+        filters = self.list_filter
+        if not self.shows(request, JobExecution):
+            return tuple(each for each in filters if each is not FailingFilter)
+        return filters
+
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[CronChangeList]:
         return CronChangeList
 
@@ -131,10 +144,10 @@ class CronJobAdmin(JobuAdmin):
     ) -> HttpResponse:
         context: dict[str, Any] = {
             "may_run": self.allows(request, "run_cronjob"),
-            "may_see_executions": self.allows(request, "view_jobexecution"),
+            "may_see_executions": self.shows(request, JobExecution),
         }
         job = self.get_object(request, object_id)
-        if job is not None:
+        if job is not None and context["may_see_executions"]:
             context |= {"runs": runs_of(job), "next_run": next_run_of(job)}
         return super().change_view(
             request, object_id, form_url, {**context, **(extra_context or {})}

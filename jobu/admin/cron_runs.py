@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Subquery
@@ -105,8 +105,10 @@ class CronChangeList(ChangeList):
         self.result_list = list(self.result_list)
         may_run = request.user.has_perm("jobu.run_cronjob")
         may_change = self.model_admin.has_change_permission(request)
+        admin: Any = self.model_admin
+        may_see_runs = admin.shows(request, JobExecution)
         query = self.get_query_string()
         for job in self.result_list:
-            job.runs = runs_of(job)
+            job.runs = runs_of(job) if may_see_runs else Runs([])
             job.may_run, job.may_change = may_run, may_change
             job.list_query = query

@@ -82,12 +82,9 @@ class DashboardAdmin(ReadOnlyAdmin):
         }
         urls = {}
         for key, (model, view, arguments) in wanted.items():
-            site = self.admin_site
-            if not site.is_registered(model):
-                continue
-            if site.get_model_admin(model).has_view_or_change_permission(request):
+            if self.shows(request, model):
                 name = f"admin:jobu_{model._meta.model_name}_{view}"
-                urls[key] = reverse(name, args=arguments, current_app=site.name)
+                urls[key] = reverse(name, args=arguments, current_app=self.admin_site.name)
         return urls
 
 

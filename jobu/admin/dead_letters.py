@@ -24,7 +24,7 @@ from jobu.admin.words import moment_html
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.exceptions import DeadLetterError, MessageError
-from jobu.models import DeadLetter
+from jobu.models import DeadLetter, JobExecution
 from jobu.queue.dead_letters import discard, requeue
 from jobu.transactions import write_transaction
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
 
-    from jobu.models import JobExecution
 
 _MOST_WORDS = 300
 _MOST_SHOWN = 5
@@ -102,7 +101,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         return self.allows(request, "delete_deadletter")
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        context = {"may_see_executions": self.allows(request, "view_jobexecution")}
+        context = {"may_see_executions": self.shows(request, JobExecution)}
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
     def change_view(
@@ -152,6 +151,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "is_text": text is not None,
             "may_edit": may_edit,
             "state": self.state(letter),
+            "may_see_executions": self.shows(request, JobExecution),
             "received": self.received(letter),
             "size": self.size(letter),
         }

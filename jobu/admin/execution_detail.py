@@ -17,7 +17,7 @@ from jobu.admin.live import ran_cell, state_cell, waited_cell
 from jobu.admin.verbs import verbs_for
 from jobu.admin.words import duration
 from jobu.handlers.registry import handlers
-from jobu.models import JobExecution, Process
+from jobu.models import CronJob, JobExecution, Process
 from jobu.outcomes import Status
 from jobu.queue.browse import browse
 from jobu.queue.retry import RETRIABLE
@@ -71,7 +71,8 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         "params": pretty(execution.params),
         "result": None if execution.result is None else pretty(execution.result),
         "lines": _lines(execution),
-        "process": Process.objects.filter(pk=execution.claimed_by).first(),
+        "process": _process(request, admin, execution),
+        "may_see_cron": admin.shows(request, CronJob),
         "verbs": [v for v in verbs_for(request) if execution.status in v.statuses],
         "may_retry_edited": execution.status in RETRIABLE
         and request.user.has_perm("jobu.retry_jobexecution"),
@@ -123,6 +124,12 @@ def _moment(text: Any) -> datetime | None:
         return parse_datetime(text) if isinstance(text, str) else None
     except ValueError:
         return None
+
+
+def _process(request: HttpRequest, admin: JobuAdmin, execution: JobExecution) -> Process | None:
+    if execution.claimed_by is None or not admin.shows(request, Process):
+        return None
+    return Process.objects.filter(pk=execution.claimed_by).first()
 
 
 def _lines(execution: JobExecution) -> list[Any]:

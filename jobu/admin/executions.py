@@ -28,7 +28,7 @@ from jobu.admin.retrying import retry_view
 from jobu.admin.verbs import VERBS
 from jobu.admin.words import moment_html
 from jobu.dialects import DatabaseNow
-from jobu.models import JobExecution
+from jobu.models import DeadLetter, JobExecution
 from jobu.outcomes import DEAD
 from jobu.queue.event_rows import message_key
 
@@ -122,7 +122,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         context = {
             "may_publish": self.allows(request, "publish_message"),
-            "may_see_messages": self.allows(request, "view_deadletter"),
+            "may_see_messages": self.shows(request, DeadLetter),
             "shows_dead": request.GET.get(StatusFilter.parameter_name) == StatusFilter.DEAD,
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
@@ -147,14 +147,20 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         return format_html('{}<div class="jobu-why" title="{}">{}</div>', cell, why, short)
 
     @admin.display(description=_("handler"))
-    def handler(self, execution: JobExecution) -> SafeString:
+    def handler(self, execution: Any) -> SafeString:
         name = format_html("<code>{}</code>", execution.handler_name)
         if execution.job is None:
             return name
-        url = reverse("admin:jobu_cronjob_change", args=[execution.job.pk])
-        return format_html(
-            '{}<div class="jobu-sub"><a href="{}">{}</a></div>', name, url, execution.job
+        cron = (
+            execution.job
+            if not execution.may_see_cron
+            else format_html(
+                '<a href="{}">{}</a>',
+                reverse("admin:jobu_cronjob_change", args=[execution.job.pk]),
+                execution.job,
+            )
         )
+        return format_html('{}<div class="jobu-sub">{}</div>', name, cron)
 
     @admin.display(description=_("queue"))
     def origin(self, execution: JobExecution) -> SafeString:

@@ -8,6 +8,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 
+from jobu.models import CronJob
 from jobu.queue.browse import browse, count
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class HistoryChangeList(ChangeList):
         rows = self.queryset.defer(*_UNSEEN)
         before, after = (_id_in(request, name) for name in (BEFORE, AFTER))
         page = browse(rows, self.list_per_page, among=among, before=before, after=after)
+        admin: Any = self.model_admin
+        may_see_cron = admin.shows(request, CronJob)
+        for execution in page.executions:
+            execution.may_see_cron = may_see_cron  # type: ignore[attr-defined]
         self.total = count(self.queryset, among)
         self.page = page
         self.result_list = page.executions

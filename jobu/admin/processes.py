@@ -62,6 +62,12 @@ class ProcessAdmin(ReadOnlyAdmin):
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ProcessChangeList]:
         return ProcessChangeList
 
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        shown = self.list_display
+        if not self.shows(request, JobExecution):
+            return tuple(name for name in shown if name != "work")
+        return shown
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
@@ -84,6 +90,7 @@ class ProcessAdmin(ReadOnlyAdmin):
             "started": self.started(process),
             "beat": self.beat(process),
             "running": [(each, seconds_of(each, process)) for each in process.running],
+            "may_see_executions": self.shows(request, JobExecution),
         }
         return TemplateResponse(request, "admin/jobu/process/detail.html", context)
 

@@ -95,7 +95,7 @@ def publish_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
             admin.message_user(
                 request, gettext("The message for %s was published.") % name, messages.SUCCESS
             )
-            return HttpResponseRedirect(_after(request))
+            return HttpResponseRedirect(_after(request, admin))
     context = {
         **admin.admin_site.each_context(request),
         "title": gettext("Publish a message"),
@@ -107,7 +107,7 @@ def publish_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
     return TemplateResponse(request, "admin/jobu/params_form.html", context)
 
 
-def _after(request: HttpRequest) -> str:
-    if request.user.has_perm("jobu.view_jobexecution"):
+def _after(request: HttpRequest, admin: ModelAdmin[Any]) -> str:
+    if admin.has_view_permission(request):
         return reverse("admin:jobu_jobexecution_changelist", query={"param_source": "event"})
     return reverse("admin:jobu_publish")

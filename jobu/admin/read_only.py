@@ -12,7 +12,7 @@ from django.forms.widgets import Script
 from jobu.admin.filters import parameters_of
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
+    from django.db.models import Model, QuerySet
     from django.http import HttpRequest, HttpResponse
 
     ModelAdmin = admin.ModelAdmin[Any]
@@ -78,6 +78,19 @@ class JobuAdmin(ModelAdmin):
         redirect: Any = getattr(self, "_get_obj_does_not_exist_redirect")  # noqa: B009 - not in stubs
         response: HttpResponse = redirect(request, self.opts, object_id)
         return response
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Let only who may view it delete it: the page that asks shows it."""
+        return super().has_delete_permission(request, obj) and self.has_view_permission(
+            request, obj
+        )
+
+    def shows(self, request: HttpRequest, model: type[Model]) -> bool:
+        """Tell whether the user may look at the rows of another model, on its own pages."""
+        site = self.admin_site
+        return site.is_registered(model) and site.get_model_admin(
+            model
+        ).has_view_or_change_permission(request)
 
     def allows(self, request: HttpRequest, codename: str) -> bool:
         """Tell whether the user has the permission of that name on jobu."""
