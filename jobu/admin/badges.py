@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jobu.models import JobExecution
 
 _LONGEST_BAR = 10**15
+_LONGEST_NOTE = 500
 
 
 def badge(kind: str, text: str) -> SafeString:
@@ -57,7 +58,11 @@ def progress_bar(progress: Any) -> SafeString | str:
     """Show how far a handler says it is; it may have said anything."""
     if not isinstance(progress, dict) or not _is_number(progress.get("done")):
         return ""
-    done, total, note = progress["done"], progress.get("total"), progress.get("note") or ""
+    done, total, note = (
+        progress["done"],
+        progress.get("total"),
+        str(progress.get("note") or "")[:_LONGEST_NOTE],
+    )
     if total is None or not _is_number(total) or total <= 0:
         return format_html(
             '<span class="jobu-progress"><progress></progress> <small>{} {}</small></span>',

@@ -130,6 +130,9 @@ class CronJobForm(_ModelForm):
             self.fields["handler_name"] = forms.ChoiceField(
                 label=_("Handler"), choices=handler_choices(current=self.instance.handler_name)
             )
+        if "handler_params" in self.fields:
+            params: Any = self.fields["handler_params"]
+            params.fit(self.instance.handler_params)
         for name in {"starts_at", "ends_at"} & self.fields.keys():
             self.fields[name].validators.append(validate_time)
 

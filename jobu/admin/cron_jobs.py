@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, Q
+from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
@@ -17,8 +19,10 @@ from jobu.admin.cron_actions import backfill_view, run_view, switch, switch_view
 from jobu.admin.cron_form import CronJobForm
 from jobu.admin.cron_preview import handler_view, preview_html, preview_view, words_of
 from jobu.admin.cron_runs import CronChangeList, last_status, runs_of
+from jobu.admin.excerpts import download_json, excerpt
 from jobu.admin.filters import EnabledFilter, HandlerFilter, QueueFilter
 from jobu.admin.next_run import next_run_of
+from jobu.admin.params import is_editable
 from jobu.admin.read_only import JobuAdmin
 from jobu.admin.words import absolute
 from jobu.models import CronJob, JobExecution
@@ -73,7 +77,7 @@ class CronJobAdmin(JobuAdmin):
     list_filter = (EnabledFilter, FailingFilter, HandlerFilter, QueueFilter)
     list_per_page = 50
     search_fields = ("name", "description", "handler_name")
-    readonly_fields = ("preview", *_STATE)
+    readonly_fields = ("params", "preview", *_STATE)
     actions = ("enable", "disable")
     save_on_top = False
     fieldsets = (
@@ -108,7 +112,11 @@ class CronJobAdmin(JobuAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return self.fieldsets
-        return (*self.fieldsets, (_("State"), {"fields": _STATE}))
+        what, *others = self.fieldsets
+        if not self.has_change_permission(request, obj):
+            # Django would show all of the params, however many megabytes.
+            what = (_("What"), {"fields": ("name", "description", "handler_name", "params")})
+        return (what, *others, (_("State"), {"fields": _STATE}))
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         shown = self.list_display
@@ -130,6 +138,7 @@ class CronJobAdmin(JobuAdmin):
             "preview/": (preview_view, "jobu_cronjob_preview"),
             "handler/": (handler_view, "jobu_cronjob_handler"),
             "<int:pk>/run/": (run_view, "jobu_cronjob_run"),
+            "<int:pk>/params/": (_download_view, "jobu_cronjob_download"),
             "<int:pk>/backfill/": (backfill_view, "jobu_cronjob_backfill"),
             "<int:pk>/switch/": (switch_view, "jobu_cronjob_switch"),
         }
@@ -163,6 +172,10 @@ class CronJobAdmin(JobuAdmin):
         if not self.has_view_permission(request, copied):
             raise PermissionDenied
         fields = {name: getattr(copied, name) for name in CronJobForm.Meta.fields}
+        if not is_editable(copied.handler_params):
+            del fields["handler_params"]
+            text = gettext("The params are too large for a form, so they are not copied.")
+            self.message_user(request, text, messages.WARNING)
         return {**fields, "name": gettext("%s (copy)") % copied, "is_enabled": False}
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -232,6 +245,12 @@ class CronJobAdmin(JobuAdmin):
         url = reverse("admin:jobu_cronjob_run", args=[job.pk])
         return format_html('<a class="jobu-tool" href="{}">{}</a>', url, gettext("Run now"))
 
+    @admin.display(description=_("Params"))
+    def params(self, job: CronJob) -> str:
+        whole = reverse("admin:jobu_cronjob_download", args=[job.pk])
+        context = {"excerpt": excerpt(job.handler_params), "whole": whole}
+        return render_to_string("admin/jobu/excerpt.html", context)
+
     @admin.display(description=_("Problem"), empty_value="–")
     def problem_now(self, job: CronJob) -> str:
         return str(job.problem)
@@ -264,3 +283,11 @@ class CronJobAdmin(JobuAdmin):
             reverse("admin:jobu_cronjob_preview"),
             preview_html(expression, zone, job.name) if job and expression else "",
         )
+
+
+def _download_view(request: HttpRequest, admin: CronJobAdmin, pk: int) -> HttpResponse:
+    """Return all of the params."""
+    job = get_object_or_404(CronJob.objects.only("handler_params"), pk=pk)
+    if not admin.has_view_permission(request, job):
+        raise PermissionDenied
+    return download_json(job.handler_params, f"cron-job-{pk}.params.json")

@@ -18,7 +18,7 @@ from jobu.outcomes import FINISHED, Status
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from django.db.models import OuterRef
+    from django.db.models import OuterRef, QuerySet
     from django.http import HttpRequest
     from django.utils.safestring import SafeString
 
@@ -99,6 +99,10 @@ def last_status(job: OuterRef) -> Subquery:
 
 class CronChangeList(ChangeList):
     """Brings what a row of the list needs besides its columns: runs, permissions, the way back."""
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
+        """Leave out the params, which no list shows and which may be megabytes each."""
+        return super().get_queryset(request, exclude_parameters).defer("handler_params")
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponseRedirect
+from django.http import Http404, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -18,12 +19,14 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from jobu.admin.badges import badge
+from jobu.admin.excerpts import MAX_EDITED_LENGTH, download, download_json, excerpt_of_bytes
 from jobu.admin.history import record
 from jobu.admin.read_only import ReadOnlyAdmin
 from jobu.admin.words import moment_html
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.exceptions import DeadLetterError, MessageError
+from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
 from jobu.queue.dead_letters import discard, requeue
 from jobu.transactions import write_transaction
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 
 
 _MOST_WORDS = 300
+_MOST_CHARACTERS = 2_000
+_MOST_HEADERS = 30
 _MOST_SHOWN = 5
 
 
@@ -90,9 +95,20 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         return listed
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(partial(_discard_view, admin=self))
-        own = path("<int:pk>/discard/", view, name="jobu_deadletter_discard")
-        return [own, *super().get_urls()]
+        wrap = self.admin_site.admin_view
+        own = [
+            path(
+                "<int:pk>/discard/",
+                wrap(partial(_discard_view, admin=self)),
+                name="jobu_deadletter_discard",
+            ),
+            path(
+                "<int:pk>/download/<str:name>/",
+                wrap(partial(_download_view, admin=self)),
+                name="jobu_deadletter_download",
+            ),
+        ]
+        return [*own, *super().get_urls()]
 
     def has_requeue_permission(self, request: HttpRequest) -> bool:
         return self.allows(request, "change_deadletter")
@@ -121,18 +137,21 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         may_edit = self.allows(request, "publish_message")
         # What is not text becomes an execution only once somebody has written another.
         is_requeueable = may_requeue and (may_edit or text is not None)
-        form = RequeueForm(request.POST or None, initial={"body": text})
+        posted = request.POST if request.method == "POST" else None
+        form = RequeueForm(posted, initial={"body": text})
         form.fields["body"].widget.attrs["readonly"] = not may_edit
+        if is_large := len(letter.body) > MAX_EDITED_LENGTH:
+            del form.fields["body"]
         if request.method == "POST" and form.is_valid():
-            body = _normal(form.cleaned_data["body"])
+            body = _normal(form.cleaned_data.get("body", ""))
             # What nobody touched goes as the bytes it came as.
-            is_edited = text is None or body != _normal(text)
+            is_edited = not is_large and (text is None or body != _normal(text))
             if is_edited and not may_edit:
                 raise PermissionDenied
             try:
                 execution = _requeue(request, letter, body if is_edited else None)
             except (MessageError, DeadLetterError) as error:
-                form.add_error("body", str(error))
+                form.add_error(None if is_large else "body", str(error))
             else:
                 note = gettext("Requeued as execution #%s.") % execution.pk
                 self.message_user(request, note, messages.SUCCESS)
@@ -146,8 +165,10 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "media": self.media + form.media,
             "form": form if letter.requeued_at is None and is_requeueable else None,
             "may_discard": letter.is_open and self.has_discard_permission(request),
-            "key": (letter.key or b"").decode(errors="backslashreplace"),
-            "shown": letter.body_text(20_000),
+            "reason": storable_text(letter.reason, _MOST_CHARACTERS),
+            "key": excerpt_of_bytes(letter.key or b"", _MOST_CHARACTERS),
+            **_headers(letter),
+            "shown": excerpt_of_bytes(letter.body),
             "is_text": text is not None,
             "may_edit": may_edit,
             "state": self.state(letter),
@@ -223,6 +244,27 @@ def _discard_view(request: HttpRequest, admin: DeadLetterAdmin, pk: int) -> Http
         raise PermissionDenied
     admin.discard_selected(request, DeadLetter.objects.filter(pk=pk))
     return HttpResponseRedirect(reverse("admin:jobu_deadletter_changelist"))
+
+
+def _download_view(
+    request: HttpRequest, admin: DeadLetterAdmin, pk: int, name: str
+) -> HttpResponse:
+    """Return the whole of what the page shows the beginning of."""
+    if name not in ("body", "key", "headers"):
+        raise Http404(name)
+    letter = get_object_or_404(DeadLetter.objects.only(name), pk=pk)
+    if not admin.has_view_permission(request, letter):
+        raise PermissionDenied
+    if name == "headers":
+        return download_json(letter.headers, f"dead-letter-{pk}.headers.json")
+    return download(getattr(letter, name) or b"", f"dead-letter-{pk}.{name}.txt")
+
+
+def _headers(letter: DeadLetter) -> dict[str, Any]:
+    pairs: list[tuple[str, str]] = letter.headers
+    cut = [tuple(storable_text(str(text), _MOST_CHARACTERS) for text in pair) for pair in pairs]
+    shown = cut[:_MOST_HEADERS]
+    return {"headers": shown, "headers_are_cut": shown != [tuple(pair) for pair in pairs]}
 
 
 def _requeue(request: HttpRequest, letter: DeadLetter, body: str | None) -> JobExecution:

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from jobu.admin.badges import execution_badge, status_badge
+from jobu.admin.excerpts import download, download_json, excerpt
 from jobu.admin.live import ran_cell, state_cell, waited_cell
 from jobu.admin.verbs import verbs_for
 from jobu.admin.words import duration
 from jobu.handlers.registry import handlers
+from jobu.jsonable import storable_text
 from jobu.models import CronJob, JobExecution, Process
-from jobu.outcomes import Status
+from jobu.outcomes import MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH, Status
 from jobu.queue.browse import browse
 from jobu.queue.retry import RETRIABLE
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.utils.safestring import SafeString
 
     from jobu.admin.read_only import JobuAdmin
+    from jobu.models import LogLine
 
 _AROUND = 6
+_MOST_ATTEMPTS = 10
 _MOST_LINES = 1_000
+_MOST_CHARACTERS_OF_LINES = 100_000
+_MOST_CHARACTERS_OF_NAME = 100
+# What can be downloaded, by the name that it has in the address.
+_COLUMNS = {"params": "params", "result": "result", "attempts": "errors"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +78,11 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         "waited": waited_cell(execution, execution.now),
         "ran": ran_cell(execution, execution.now),
         "timeout": duration(execution.timeout_seconds),
+        "why": storable_text(execution.error_message, MAX_MESSAGE_LENGTH),
         "events": timeline(execution),
-        "params": pretty(execution.params),
-        "result": None if execution.result is None else pretty(execution.result),
-        "lines": _lines(execution),
+        "params": excerpt(execution.params),
+        "result": None if execution.result is None else excerpt(execution.result),
+        **_lines(execution),
         "process": _process(request, admin, execution),
         "may_see_cron": admin.shows(request, CronJob),
         "verbs": [v for v in verbs_for(request) if execution.status in v.statuses],
@@ -81,11 +93,28 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
     return TemplateResponse(request, "admin/jobu/jobexecution/detail.html", context)
 
 
+def download_view(request: HttpRequest, admin: JobuAdmin, pk: int, name: str) -> HttpResponse:
+    """Return the whole of what the page shows the beginning of."""
+    if request.method not in ("GET", "HEAD") or not admin.has_view_permission(request):
+        raise PermissionDenied
+    if name == "log":
+        execution = get_object_or_404(JobExecution.objects.only("id"), pk=pk)
+        return download("".join(map(_log_text, _in_order(execution))), f"execution-{pk}.log.txt")
+    if name not in _COLUMNS:
+        raise Http404(name)
+    column = _COLUMNS[name]
+    execution = get_object_or_404(JobExecution.objects.only(column), pk=pk)
+    return download_json(getattr(execution, column), f"execution-{pk}.{name}.json")
+
+
 def timeline(execution: JobExecution) -> list[Event]:
-    """Tell what happened, in order, from what the row has kept."""
+    """Tell what happened, in order, from what the row has kept of the last attempts."""
     events = [Event(execution.created_at, _("Enqueued"))]
     known = [each for each in execution.errors if isinstance(each, dict)]
-    events += [_failed_attempt(each) for each in known]
+    if earlier := len(known[:-_MOST_ATTEMPTS]):
+        text = ngettext("%s earlier attempt", "%s earlier attempts", earlier) % earlier
+        events.append(Event(None, text))
+    events += [_failed_attempt(each) for each in known[-_MOST_ATTEMPTS:]]
     if execution.status == Status.PENDING:
         return [*events, Event(execution.available_at, _("Can be claimed from"))]
     is_told = execution.status in (Status.FAILED, Status.TIMEOUT) and bool(known)
@@ -94,18 +123,17 @@ def timeline(execution: JobExecution) -> list[Event]:
     return events
 
 
-def pretty(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
-
-
 def _failed_attempt(error: dict[str, Any]) -> Event:
+    def text(name: str, limit: int) -> str:
+        return storable_text(str(error.get(name, "")), limit)
+
     return Event(
         at=_moment(error.get("at")),
-        what=_("Attempt %s") % error.get("attempt", "?"),
-        badge=status_badge(str(error.get("status", ""))),
-        message=str(error.get("message", "")),
-        traceback=str(error.get("traceback", "")),
-        process=str(error.get("process", "")),
+        what=_("Attempt %s") % (text("attempt", _MOST_CHARACTERS_OF_NAME) or "?"),
+        badge=status_badge(text("status", _MOST_CHARACTERS_OF_NAME)),
+        message=text("message", MAX_MESSAGE_LENGTH),
+        traceback=text("traceback", MAX_TRACEBACK_LENGTH),
+        process=text("process", _MOST_CHARACTERS_OF_NAME),
     )
 
 
@@ -114,7 +142,9 @@ def _last_attempt(execution: Any) -> Event:
         at=execution.finished_at or execution.started_at,
         what=_("Attempt %s") % execution.attempt if execution.attempt else _("Ended"),
         badge=execution_badge(execution, execution.now),
-        message=execution.error_message if execution.is_finished else "",
+        message=storable_text(execution.error_message, MAX_MESSAGE_LENGTH)
+        if execution.is_finished
+        else "",
         process=str(execution.claimed_by or ""),
     )
 
@@ -132,8 +162,26 @@ def _process(request: HttpRequest, admin: JobuAdmin, execution: JobExecution) ->
     return Process.objects.filter(pk=execution.claimed_by).first()
 
 
-def _lines(execution: JobExecution) -> list[Any]:
-    return list(execution.log_lines.order_by("attempt", "logged_at")[:_MOST_LINES])
+def _lines(execution: JobExecution) -> dict[str, Any]:
+    """Find the last log lines, as many as a page has room for."""
+    lines: list[LogLine] = []
+    room = _MOST_CHARACTERS_OF_LINES
+    newest = _in_order(execution).reverse()[: _MOST_LINES + 1]
+    for line in newest:
+        room -= len(line.message)
+        if room < 0 or len(lines) == _MOST_LINES:
+            return {"lines": lines[::-1], "lines_are_cut": True}
+        lines.append(line)
+    return {"lines": lines[::-1], "lines_are_cut": False}
+
+
+def _in_order(execution: JobExecution) -> QuerySet[LogLine]:
+    return execution.log_lines.order_by("attempt", "logged_at")
+
+
+def _log_text(line: LogLine) -> str:
+    moment = line.logged_at.isoformat()
+    return f"{line.attempt} {moment} {line.level_name} {line.logger}: {line.message}\n"
 
 
 def _around(execution: JobExecution) -> dict[str, Any]:

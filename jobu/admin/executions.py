@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.acting import act_view, list_action
-from jobu.admin.execution_detail import detail_view
+from jobu.admin.execution_detail import detail_view, download_view
 from jobu.admin.filters import (
     CreatedFilter,
     CronFilter,
@@ -28,6 +28,7 @@ from jobu.admin.retrying import retry_view
 from jobu.admin.verbs import VERBS
 from jobu.admin.words import moment_html
 from jobu.dialects import DatabaseNow
+from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
 from jobu.outcomes import DEAD
 from jobu.queue.event_rows import message_key
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
 _MOST_WORDS = 120
+_MOST_IN_TITLE = 500
 
 
 @admin.register(JobExecution)
@@ -115,6 +117,11 @@ class JobExecutionAdmin(ReadOnlyAdmin):
                 wrap(partial(retry_view, admin=self)),
                 name="jobu_jobexecution_retry",
             ),
+            path(
+                "<int:pk>/download/<str:name>/",
+                wrap(partial(download_view, admin=self)),
+                name="jobu_jobexecution_download",
+            ),
             path("publish/", wrap(partial(publish_view, admin=self)), name="jobu_publish"),
         ]
         return [*own, *super().get_urls()]
@@ -144,7 +151,8 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         if not why:
             return cell
         short = f"{why[:_MOST_WORDS]}…" if len(why) > _MOST_WORDS else why
-        return format_html('{}<div class="jobu-why" title="{}">{}</div>', cell, why, short)
+        title = storable_text(why, _MOST_IN_TITLE)
+        return format_html('{}<div class="jobu-why" title="{}">{}</div>', cell, title, short)
 
     @admin.display(description=_("handler"))
     def handler(self, execution: Any) -> SafeString:

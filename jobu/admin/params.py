@@ -10,9 +10,11 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from jobu.admin.excerpts import MAX_EDITED_LENGTH, MAX_VALUE_LENGTH, excerpt
 from jobu.exceptions import NotJSONError, ParamsError
 from jobu.handlers.registry import handlers
-from jobu.jsonable import encode_object
+from jobu.jsonable import encode_object, storable_text
+from jobu.outcomes import MAX_MESSAGE_LENGTH
 
 if TYPE_CHECKING:
     from jobu.handlers.registry import HandlerSpec
@@ -46,7 +48,7 @@ class ParamsWidget(forms.Textarea):
 
 
 class ParamsField(_JSONField):
-    """A JSON object, shown over several lines."""
+    """A JSON object, shown over several lines; one that is too large for that stays as it is."""
 
     default_error_messages = {  # noqa: RUF012 - as Django reads it
         "invalid": _("This is not JSON: %(problem)s."),
@@ -69,11 +71,25 @@ class ParamsField(_JSONField):
             raise ValidationError(str(error), code="not_json") from error
         return params
 
+    def fit(self, params: Any) -> None:
+        """Make of it a field that cannot be edited, if the params are too large for a form."""
+        if not is_editable(params):
+            self.disabled = True
+            self.help_text = _(
+                "These params are too large to be edited here, so they stay as they are. This is "
+                "only their beginning."
+            )
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Pass over what is sent for a field that cannot be edited; Django's would read it."""
+        return not self.disabled and super().has_changed(initial, data)
+
     def prepare_value(self, value: Any) -> Any:
         if value is None:
             return "{}"
         if isinstance(value, dict):
-            return json.dumps(value, indent=2, ensure_ascii=False)
+            limit = MAX_VALUE_LENGTH if self.disabled else MAX_EDITED_LENGTH
+            return excerpt(value, limit).text
         return super().prepare_value(value)
 
 
@@ -85,12 +101,18 @@ class ParamsForm(forms.Form):
     def __init__(self, *args: Any, handler_name: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.handler_name = handler_name
-        self.fields["params"].widget = ParamsWidget(handler_name)
+        field: Any = self.fields["params"]
+        field.widget = ParamsWidget(handler_name)
+        field.fit(self.initial["params"])
 
     def clean_params(self) -> dict[str, Any]:
         params: dict[str, Any] = self.cleaned_data["params"]
         check_params(self.handler_name, params)
         return params
+
+
+def is_editable(params: Any) -> bool:
+    return not excerpt(params, MAX_EDITED_LENGTH).is_cut
 
 
 def check_params(handler_name: str, params: dict[str, Any]) -> None:
@@ -101,7 +123,8 @@ def check_params(handler_name: str, params: dict[str, Any]) -> None:
     try:
         spec.check(params)
     except ParamsError as error:
-        raise ValidationError(str(error), code="params") from error
+        text = storable_text(str(error), MAX_MESSAGE_LENGTH)
+        raise ValidationError(text, code="params") from error
 
 
 def schema_of(spec: HandlerSpec) -> dict[str, Any]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
 _SHOWN = 5
+_SHOWN_ON_PAGE = 200
 _MOST_RUNNING = 5_000
 
 
@@ -89,7 +90,10 @@ class ProcessAdmin(ReadOnlyAdmin):
             "slots_used": self.slots_used(process),
             "started": self.started(process),
             "beat": self.beat(process),
-            "running": [(each, seconds_of(each, process)) for each in process.running],
+            "running": [
+                (each, seconds_of(each, process)) for each in process.running[:_SHOWN_ON_PAGE]
+            ],
+            "more": _more(len(process.running) - _SHOWN_ON_PAGE),
             "may_see_executions": self.shows(request, JobExecution),
         }
         return TemplateResponse(request, "admin/jobu/process/detail.html", context)
@@ -140,11 +144,8 @@ class ProcessAdmin(ReadOnlyAdmin):
                 for each in process.running[:_SHOWN]
             ),
         )
-        more = len(process.running) - _SHOWN
-        if more <= 0:
-            return shown
-        words = ngettext("and %s more", "and %s more", more) % more
-        return format_html('{}<div class="jobu-quiet">{}</div>', shown, words)
+        more = _more(len(process.running) - _SHOWN)
+        return format_html('{}<div class="jobu-quiet">{}</div>', shown, more) if more else shown
 
     @admin.display(description=_("started"))
     def started(self, process: Any) -> SafeString:
@@ -168,6 +169,10 @@ def running_in(process_ids: Iterable[UUID]) -> dict[UUID, list[JobExecution]]:
         if row.claimed_by is not None:
             found[row.claimed_by].append(row)
     return found
+
+
+def _more(number: int) -> str:
+    return ngettext("and %s more", "and %s more", number) % number if number > 0 else ""
 
 
 def seconds_of(execution: JobExecution, process: Any) -> str:

@@ -12,10 +12,13 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from jobu.admin.excerpts import excerpt
 from jobu.admin.history import record
 from jobu.admin.params import ParamsForm
 from jobu.conf import settings
+from jobu.jsonable import storable_text
 from jobu.models import JobExecution
+from jobu.outcomes import MAX_MESSAGE_LENGTH
 from jobu.queue.retry import retry
 from jobu.transactions import write_transaction
 
@@ -33,7 +36,7 @@ def retry_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpRes
     initial = {"params": execution.params}
     form = ParamsForm(request.POST or None, initial=initial, handler_name=execution.handler_name)
     if request.method == "POST" and form.is_valid():
-        note = _("Retried with other params; they were %s.") % execution.params
+        note = _("Retried with other params; they were %s.") % excerpt(execution.params).text
         with write_transaction(settings.DATABASE):
             is_retried = retry(execution, params=form.cleaned_data["params"])
             if is_retried:
@@ -51,7 +54,7 @@ def retry_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpRes
         "original": execution,
         "form": form,
         "media": admin.media + form.media,
-        "why": execution.error_message,
+        "why": storable_text(execution.error_message, MAX_MESSAGE_LENGTH),
         "submit": _("Retry"),
     }
     return TemplateResponse(request, "admin/jobu/params_form.html", context)

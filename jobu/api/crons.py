@@ -17,7 +17,7 @@ from jobu.api.answers import answers, written
 from jobu.api.auth import reading, writing
 from jobu.api.errors import conflict, invalid, not_found
 from jobu.api.pages import PageQuery, page
-from jobu.api.schemas import Cron, CronChange, JobDetail, NewCron, Page, Run, Toggle
+from jobu.api.schemas import Cron, CronChange, CronDetail, JobDetail, NewCron, Page, Run, Toggle
 from jobu.api.values import Id, Text
 from jobu.conf import settings
 from jobu.handlers.registry import handlers
@@ -26,6 +26,9 @@ from jobu.models import CronJob, JobExecution
 from jobu.transactions import write_transaction
 
 router = Router(tags=["crons"])
+
+# Not in a list, so not read for one.
+_LONG = ("description", "handler_params")
 
 
 class CronQuery(PageQuery):
@@ -48,11 +51,11 @@ def list_crons(request: HttpRequest, query: Query[CronQuery]) -> dict[str, Any]:
     }
     given = {name: value for name, value in wanted.items() if value is not None}
     # By hand, because the names' own collation tells A from a.
-    crons = CronJob.objects.annotate(folded_name=Lower("name"))
+    crons = CronJob.objects.annotate(folded_name=Lower("name")).defer(*_LONG)
     return page(crons.filter(**given), query)
 
 
-@router.post("", response=written(201, Cron, 409), auth=writing("add_cronjob"))
+@router.post("", response=written(201, CronDetail, 409), auth=writing("add_cronjob"))
 def create_cron(request: HttpRequest, cron: NewCron, response: HttpResponse) -> Reply[Any]:
     job = CronJob(**_checked(cron.model_dump(exclude_unset=True)))
     _save(job)
@@ -60,12 +63,14 @@ def create_cron(request: HttpRequest, cron: NewCron, response: HttpResponse) -> 
     return Reply(201, job)
 
 
-@router.get("/{cron_id}", response=answers(200, Cron, 404), auth=reading("view_cronjob"))
+@router.get("/{cron_id}", response=answers(200, CronDetail, 404), auth=reading("view_cronjob"))
 def read_cron(request: HttpRequest, cron_id: Path[Id]) -> CronJob:
     return _find(cron_id)
 
 
-@router.patch("/{cron_id}", response=written(200, Cron, 404, 409), auth=writing("change_cronjob"))
+@router.patch(
+    "/{cron_id}", response=written(200, CronDetail, 404, 409), auth=writing("change_cronjob")
+)
 def update_cron(request: HttpRequest, cron_id: Path[Id], change: CronChange) -> CronJob:
     """Change some fields; the others stay as they are."""
     job = _find(cron_id)
@@ -86,7 +91,7 @@ def delete_cron(request: HttpRequest, cron_id: Path[Id]) -> Reply[None]:
 
 
 @router.post(
-    "/{cron_id}/toggle", response=written(200, Cron, 404, 409), auth=writing("change_cronjob")
+    "/{cron_id}/toggle", response=written(200, CronDetail, 404, 409), auth=writing("change_cronjob")
 )
 def toggle_cron(request: HttpRequest, cron_id: Path[Id], toggle: Toggle | None = None) -> CronJob:
     """Enable or disable it; without a body, the opposite of what it is."""

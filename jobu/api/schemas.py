@@ -87,11 +87,9 @@ class NewJob(Request):
 class Cron(Schema):
     id: int
     name: str
-    description: str
     cron_expression: str
     timezone: str
     handler_name: str
-    handler_params: Any
     is_enabled: bool
     allow_overlap: bool
     max_retry: int
@@ -109,6 +107,11 @@ class Cron(Schema):
     problem: str = Field(description="Why it is not dispatched, if it is not.")
     created_at: datetime
     updated_at: datetime
+
+
+class CronDetail(Cron):
+    description: str
+    handler_params: Any
 
 
 class Job(Schema):

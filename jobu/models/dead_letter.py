@@ -35,8 +35,8 @@ class DeadLetterQuerySet(models.QuerySet["DeadLetter"]):
         return self.filter(discarded_at__isnull=False)
 
     def listed(self) -> Self:
-        """Without the bodies, which may be megabytes each, but with their `size` in bytes."""
-        return self.defer("body", "key").annotate(size=Length("body"))
+        """Without what may be megabytes each, but with the `size` of the bodies in bytes."""
+        return self.defer("body", "key", "headers").annotate(size=Length("body"))
 
 
 class DeadLetter(models.Model):

@@ -244,7 +244,8 @@ function adopt(options, known) {
     }
 }
 
-for (const root of document.querySelectorAll("[data-jobu-params]")) {
+// What cannot be edited is only the beginning of some JSON.
+for (const root of document.querySelectorAll("[data-jobu-params]:not(:has(textarea:disabled))")) {
     const editor = new ParamsEditor(root);
     const select = document.getElementById(root.dataset.handlerField);
     if (!select) {

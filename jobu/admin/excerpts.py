@@ -1,0 +1,65 @@
+"""Values and texts as a page shows them: so much and no more, with the whole as a download."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+
+MAX_VALUE_LENGTH = 20_000
+MAX_EDITED_LENGTH = 100_000
+
+_encoder = json.JSONEncoder(indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What a page shows of something; `is_cut` if that is only its beginning."""
+
+    text: str
+    is_cut: bool
+
+
+def excerpt(value: Any, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
+    """Write a value as JSON over several lines, but no more of it than is shown.
+
+    Indentation can make thirty megabytes of one, so the whole is not even written.
+    """
+    parts: list[str] = []
+    length = 0
+    for part in _encoder.iterencode(value):
+        parts.append(part)
+        length += len(part)
+        if length > limit:
+            break
+    return _beginning("".join(parts), limit)
+
+
+def excerpt_of_bytes(content: bytes, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
+    """Decode no more than is shown; what is not UTF-8 is escaped."""
+    # A character has up to four bytes; one byte more tells that there is more.
+    return _beginning(content[: 4 * limit + 1].decode(errors="backslashreplace"), limit)
+
+
+def download(content: bytes | str, filename: str) -> HttpResponse:
+    """Return a file to be kept: no browser shows it, or takes it for another kind of file."""
+    kind = "application/json" if filename.endswith(".json") else "text/plain"
+    return HttpResponse(
+        content,
+        headers={
+            "Content-Type": f"{kind}; charset=utf-8",
+            "Content-Disposition": f'attachment; filename="{filename}"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+def download_json(value: Any, filename: str) -> HttpResponse:
+    """Return a value as a file; on one line, which is about as long as it is stored."""
+    return download(json.dumps(value, ensure_ascii=False), filename)
+
+
+def _beginning(text: str, limit: int) -> Excerpt:
+    return Excerpt(text[:limit], is_cut=len(text) > limit)
