@@ -8,6 +8,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.params import ParamsField, ParamsWidget, check_params
@@ -132,7 +133,8 @@ class CronJobForm(_ModelForm):
             )
         if "handler_params" in self.fields:
             params: Any = self.fields["handler_params"]
-            params.fit(self.instance.handler_params)
+            whole = reverse("admin:jobu_cronjob_download", args=[self.instance.pk or 0])
+            params.fit(self.instance.handler_params, whole)
         for name in {"starts_at", "ends_at"} & self.fields.keys():
             self.fields[name].validators.append(validate_time)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.excerpts import MAX_EDITED_LENGTH, MAX_VALUE_LENGTH, excerpt
@@ -71,13 +72,18 @@ class ParamsField(_JSONField):
             raise ValidationError(str(error), code="not_json") from error
         return params
 
-    def fit(self, params: Any) -> None:
-        """Make of it a field that cannot be edited, if the params are too large for a form."""
+    def fit(self, params: Any, whole: str) -> None:
+        """Let params be, if they are too large for a form; `whole` is where to download them."""
         if not is_editable(params):
             self.disabled = True
-            self.help_text = _(
-                "These params are too large to be edited here, so they stay as they are. This is "
-                "only their beginning."
+            self.help_text = format_html(
+                '{} <a href="{}">{}</a>',
+                _(
+                    "These params are too large to be edited here, so they stay as they are. This "
+                    "is only their beginning."
+                ),
+                whole,
+                _("Download the whole"),
             )
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -94,16 +100,16 @@ class ParamsField(_JSONField):
 
 
 class ParamsForm(forms.Form):
-    """Edit the params of one handler."""
+    """Edit the params of one handler; `whole` is where they can be downloaded."""
 
     params = ParamsField(label=_("Params"), required=False)
 
-    def __init__(self, *args: Any, handler_name: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, handler_name: str, whole: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.handler_name = handler_name
         field: Any = self.fields["params"]
         field.widget = ParamsWidget(handler_name)
-        field.fit(self.initial["params"])
+        field.fit(self.initial["params"], whole)
 
     def clean_params(self) -> dict[str, Any]:
         params: dict[str, Any] = self.cleaned_data["params"]

@@ -33,8 +33,12 @@ def retry_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpRes
     ):
         raise PermissionDenied
     execution = get_object_or_404(JobExecution, pk=pk)
-    initial = {"params": execution.params}
-    form = ParamsForm(request.POST or None, initial=initial, handler_name=execution.handler_name)
+    form = ParamsForm(
+        request.POST or None,
+        initial={"params": execution.params},
+        handler_name=execution.handler_name,
+        whole=reverse("admin:jobu_jobexecution_download", args=[pk, "params"]),
+    )
     if request.method == "POST" and form.is_valid():
         note = _("Retried with other params; they were %s.") % excerpt(execution.params).text
         with write_transaction(settings.DATABASE):

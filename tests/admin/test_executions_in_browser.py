@@ -222,6 +222,34 @@ def test_the_pages_fit_a_phone(admin: Browser) -> None:
     assert CronJob.objects.count() == 1
 
 
+def test_huge_values_and_long_names_fit_a_phone(admin: Browser) -> None:
+    huge, name = {"text": "x" * 200_000}, "name" * 50
+    job = cron(name=name, handler_params=huge)
+    worker = process(host=name)
+    error = {"attempt": 1, "message": name * 20, "traceback": name * 1_000}
+    failed = finished(
+        Status.FAILED, handler_name=name, params=huge, result=huge, errors=[error], job=job
+    )
+    letter = DeadLetter.objects.create(
+        adapter="kafka", source_id=name, body=b"x" * 200_000, reason=name * 10
+    )
+    admin.resize(390, 844)
+    for row, page in [
+        (job, "change"),
+        (job, "run"),
+        (failed, "change"),
+        (failed, "retry"),
+        (worker, "change"),
+        (letter, "change"),
+    ]:
+        open_page(admin, row, page)
+        assert too_wide(admin) <= 0, (row, page)
+        assert admin.console() == []
+    open_page(admin, job, "run")
+    assert not admin.find("textarea").is_enabled()
+    assert admin.find_all(".jobu-format") == []
+
+
 def too_wide(browser: Browser) -> int:
     """Return by how many pixels the page is wider than the window."""
     return int(browser.script("return document.documentElement.scrollWidth - window.innerWidth"))

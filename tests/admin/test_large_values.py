@@ -152,6 +152,7 @@ def test_params_that_are_too_large_for_a_form_stay_as_they_are(
         assert size_of(admin_client, address) < MOST_ON_A_PAGE
     page = admin_client.get(page_of(job))
     assert "These params are too large to be edited here" in page.text
+    assert reverse("admin:jobu_cronjob_download", args=[job.pk]) in page.text
     form = {**page.context["adminform"].form.initial, "priority": 7, "handler_params": "{}"}
     given = {name: text for name, text in form.items() if text is not None}
     page = admin_client.post(page_of(job), given, follow=True)
