@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import pytest
 
@@ -40,9 +40,11 @@ class PrivateServer:
 
     service: str
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
         self.folder = folder
         self.port = free_port()
+        self._options = options
+        self._variables = variables
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -63,12 +65,23 @@ class PrivateServer:
     def start(self) -> None:
         with (self.folder / "server.log").open("a") as log:
             self._process = subprocess.Popen(
-                self.command(), stdout=log, stderr=log, user=_server_user(), cwd=self.folder
+                [*self.command(), *self._options],
+                stdout=log,
+                stderr=log,
+                user=server_user(),
+                cwd=self.folder,
+                env={**os.environ, **self._variables},
             )
         end = time.monotonic() + 60
         while not self._answers():
             assert time.monotonic() < end, (self.folder / "server.log").read_text()
             time.sleep(0.05)
+
+    def start_again(self) -> None:
+        """Start it if it has ended by itself."""
+        assert self._process is not None
+        if self._process.poll() is not None:
+            self.start()
 
     def stop(self) -> None:
         """Stop it the hard way, as a machine that loses power would."""
@@ -92,15 +105,18 @@ class PrivateServer:
 
     def run(self, *command: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            command, capture_output=True, user=_server_user(), cwd=self.folder, check=False
+            command, capture_output=True, user=server_user(), cwd=self.folder, check=False
         )
+
+
+Server = TypeVar("Server", bound=PrivateServer)
 
 
 class PrivatePostgreSQL(PrivateServer):
     service = "postgres"
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
+        super().__init__(folder, *options, **variables)
         self._bin = _find_folder_of(
             "initdb", sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
         )
@@ -171,8 +187,8 @@ class PrivateMariaDB(_MySQLFamily):
     program = "mariadbd"
     initialize = ("mariadb-install-db", "--auth-root-authentication-method=normal")
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
+        super().__init__(folder, *options, **variables)
         for program in ("mariadb-install-db", "mariadbd"):
             if shutil.which(program) is None:
                 missing(program)
@@ -183,8 +199,8 @@ class PrivateMySQL(_MySQLFamily):
     program = "mysqld"
     initialize = ("mysqld", "--initialize-insecure")
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
+        super().__init__(folder, *options, **variables)
         # MariaDB brings a program of that name, too.
         if shutil.which("mysqld") is None or b"MariaDB" in self.run("mysqld", "--version").stdout:
             missing("MySQL's mysqld, which .ci/server can put on the PATH,")
@@ -201,20 +217,33 @@ _SERVERS: dict[str, type[PrivateServer]] = {
 
 @contextmanager
 def private_server(vendor: str) -> Iterator[PrivateServer]:
-    """Run a server of our own; its folder is not pytest's, which is closed to the server's user."""
+    """Run a server of our own."""
+    with server_folder() as folder:
+        with running(_SERVERS[vendor](folder)) as server:
+            yield server
+
+
+@contextmanager
+def running(server: Server) -> Iterator[Server]:
+    """Make the server, and stop it at the end."""
+    try:
+        server.create()
+        yield server
+    finally:
+        server.close()
+
+
+@contextmanager
+def server_folder() -> Iterator[Path]:
+    """Make a folder for a server; pytest's own are closed to the server's user."""
     with tempfile.TemporaryDirectory(prefix="jobu-test-") as folder:
-        owner = _server_user()
+        owner = server_user()
         if owner is not None:
             shutil.chown(folder, owner)
-        server = _SERVERS[vendor](Path(folder))
-        try:
-            server.create()
-            yield server
-        finally:
-            server.close()
+        yield Path(folder)
 
 
-def _server_user() -> str | None:
+def server_user() -> str | None:
     """Neither server likes to run as root."""
     if os.getuid() != 0:
         return None
@@ -229,7 +258,8 @@ def _server_user() -> str | None:
 def _find_folder_of(program: str, folders: Sequence[Path]) -> Path:
     on_path = shutil.which(program)
     if on_path:
-        return Path(on_path).parent
+        # Where it really is: beside the others.
+        return Path(on_path).resolve().parent
     for folder in folders:
         if (folder / program).exists():
             return folder

@@ -66,6 +66,7 @@ DATABASES = {
 DATABASE_ROUTERS = ["jobu.router.JobuRouter"]
 for _settings in DATABASES.values():
     _settings["CONN_MAX_AGE"] = int(os.environ.get("JOBU_TEST_CONN_MAX_AGE", "0"))
+    _settings.update(json.loads(os.environ.get("JOBU_TEST_DATABASE_SETTINGS", "{}")))
 JOBU_DATABASE = os.environ.get("JOBU_DATABASE", "default")
 # Short, so that a test of a lost worker does not wait for half a minute.
 JOBU_HEARTBEAT_INTERVAL_SECONDS = 0.5

@@ -27,6 +27,19 @@ def atomic_effect(seconds: float = 0) -> None:
     time.sleep(seconds)
 
 
+@handler("token", max_retry=100)
+def token(token: str, seconds: float = 0) -> dict[str, str]:
+    time.sleep(seconds)
+    return {"token": token}
+
+
+@handler("atomic_token", atomic=True, max_retry=100)
+def atomic_token(token: str, seconds: float = 0) -> dict[str, str]:
+    Effect.objects.create(execution_id=current_job().id, note=token)
+    time.sleep(seconds)
+    return {"token": token}
+
+
 @handler("echo", events=True)
 class Echo(BaseHandler):
     def execute(self, params: dict[str, Any]) -> dict[str, Any]:

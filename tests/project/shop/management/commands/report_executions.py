@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.core.serializers.json import DjangoJSONEncoder
 
 from jobu.models import JobExecution, LogLine
 from tests.project.shop.models import Effect
@@ -21,10 +22,14 @@ class Command(BaseCommand):
             "retry_count",
             "error_message",
             "params",
+            "result",
+            "job__name",
+            "scheduled_time",
         )
         report = {
             "executions": list(JobExecution.objects.values(*fields)),
             "effects": list(Effect.objects.values_list("execution_id", flat=True)),
+            "notes": list(Effect.objects.values_list("execution_id", "note")),
             "lines": list(LogLine.objects.values_list("execution_id", "message")),
         }
-        self.stdout.write(json.dumps(report))
+        self.stdout.write(json.dumps(report, cls=DjangoJSONEncoder))

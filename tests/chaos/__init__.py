@@ -1,0 +1,1 @@
+"""Real servers and real jobu processes, while something goes wrong: `python -m tests.chaos`."""

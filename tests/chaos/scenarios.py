@@ -1,0 +1,206 @@
+"""What goes wrong, one function each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tests.chaos.fleet import OUTAGE, Chaos
+from tests.chaos.history import Figures
+from tests.chaos.servers import (
+    Clock,
+    PgBouncer,
+    Primary,
+    SmallDisk,
+    Standby,
+    cluster,
+    fake_time,
+)
+from tests.servers import PrivateMariaDB, PrivateServer, running, server_folder
+
+Scenario = Callable[[Chaos], Figures]
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(function: Scenario) -> Scenario:
+    SCENARIOS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+@scenario
+def postgres_synchronous_fail_over(chaos: Chaos) -> Figures:
+    """PostgreSQL with a synchronous standby: the primary is killed, the standby is promoted."""
+    with _primary_and_standby() as (primary, standby):
+        primary.wait_for_standbys()
+        both = _both_hosts(primary, standby)
+        with chaos.fleet(both, both) as fleet:
+            fleet.work(chaos.part())
+            primary.kill()
+            fleet.say("the primary is killed")
+            fleet.work(chaos.part())
+            standby.promote()
+            fleet.say("the standby is promoted")
+            fleet.work(chaos.part())
+            return fleet.finish()
+
+
+@scenario
+def postgres_asynchronous_fail_over(chaos: Chaos) -> Figures:
+    """PostgreSQL with a standby that lags: what it has not received is lost with the primary."""
+    with _primary_and_standby() as (primary, standby):
+        both = _both_hosts(primary, standby)
+        with chaos.fleet(both, both) as fleet:
+            fleet.work(chaos.part())
+            standby.cut_off()
+            fleet.say("the standby lags")
+            fleet.work(chaos.part(0.1))
+            primary.kill()
+            standby.promote()
+            fleet.say("the primary is killed, the standby is promoted")
+            fleet.work(chaos.part(0.5))
+            return fleet.finish(may_lose=True)
+
+
+@scenario
+def pgbouncer_restarted(chaos: Chaos) -> Figures:
+    """PgBouncer lends three connections by transaction, and is killed and started twice."""
+    with (
+        server_folder() as folder,
+        server_folder() as another,
+        running(Primary(folder)) as server,
+        running(PgBouncer(another, server, connections=3)) as bouncer,
+    ):
+        environment = {**_postgres(bouncer), **_settings(DISABLE_SERVER_SIDE_CURSORS=True)}
+        with chaos.fleet(environment, environment, pause=0.05) as fleet:
+            for _ in range(2):
+                fleet.work(chaos.part())
+                bouncer.stop()
+                fleet.say("PgBouncer is killed")
+                fleet.work(chaos.part(0.05))
+                bouncer.start()
+                fleet.say("PgBouncer is started")
+                fleet.goes_on()
+            return fleet.finish()
+
+
+@scenario
+def mariadb_killed(chaos: Chaos) -> Figures:
+    """MariaDB is killed and started twice."""
+    with server_folder() as folder, running(PrivateMariaDB(folder)) as server:
+        with chaos.fleet(_mariadb(server), _mariadb(server)) as fleet:
+            for _ in range(2):
+                fleet.work(chaos.part())
+                server.stop()
+                fleet.say("MariaDB is killed")
+                fleet.work(chaos.part(0.1))
+                server.start()
+                fleet.say("MariaDB is started")
+                fleet.goes_on()
+            return fleet.finish()
+
+
+@scenario
+def galera_node_killed(chaos: Chaos) -> Figures:
+    """Three Galera nodes with a worker on each; the last one is killed and joins again."""
+    with cluster(3) as nodes, chaos.fleet(*map(_mariadb, nodes)) as fleet:
+        fleet.work(chaos.part())
+        nodes[2].stop()
+        fleet.say("a node is killed")
+        fleet.work(chaos.part())
+        nodes[2].start()
+        fleet.say("the node is back")
+        fleet.work(chaos.part())
+        return fleet.finish(tolerated=lambda worker: OUTAGE if worker == 2 else ())
+
+
+@scenario
+def postgres_disk_full(chaos: Chaos) -> Figures:
+    """PostgreSQL has no room left on its disk, until there is some again."""
+    options = ("-c", "max_wal_size=48MB", "-c", "min_wal_size=32MB")
+    with server_folder() as folder, SmallDisk(folder / "data", 160) as disk:
+        with running(Primary(folder, *options)) as server:
+            return _fill_and_free(chaos, server, disk, _postgres(server))
+
+
+@scenario
+def mariadb_disk_full(chaos: Chaos) -> Figures:
+    """MariaDB has no room left on its disk, until there is some again."""
+    with server_folder() as folder, SmallDisk(folder / "data", 250) as disk:
+        with running(PrivateMariaDB(folder)) as server:
+            return _fill_and_free(chaos, server, disk, _mariadb(server))
+
+
+@scenario
+def postgres_clocks(chaos: Chaos) -> Figures:
+    """Workers are two hours ahead and behind; PostgreSQL's clock goes ten minutes ahead at once."""
+    with server_folder() as folder:
+        clock = Clock(folder)
+        with running(Primary(folder, **clock.variables)) as server:
+            return _turn_clocks(chaos, clock, _postgres(server))
+
+
+@scenario
+def mariadb_clocks(chaos: Chaos) -> Figures:
+    """Workers are two hours ahead and behind; MariaDB's clock goes ten minutes ahead at once."""
+    with server_folder() as folder:
+        clock = Clock(folder)
+        with running(PrivateMariaDB(folder, **clock.variables)) as server:
+            return _turn_clocks(chaos, clock, _mariadb(server))
+
+
+def _fill_and_free(
+    chaos: Chaos, server: PrivateServer, disk: SmallDisk, environment: dict[str, str]
+) -> Figures:
+    with chaos.fleet(environment, environment, pause=0.005) as fleet:
+        fleet.work(chaos.part())
+        disk.fill()
+        fleet.say("the disk is full")
+        fleet.work(chaos.part(0.5))
+        disk.free()
+        # It may have given up.
+        server.start_again()
+        fleet.say("there is room again")
+        fleet.work(chaos.part())
+        return fleet.finish()
+
+
+def _turn_clocks(chaos: Chaos, clock: Clock, environment: dict[str, str]) -> Figures:
+    others = [{**environment, **fake_time(offset)} for offset in ("+2h", "-2h")]
+    with chaos.fleet(environment, *others) as fleet:
+        fleet.work(chaos.part())
+        clock.set("+10m")
+        fleet.say("the database's clock goes ten minutes ahead")
+        fleet.work(chaos.part())
+        return fleet.finish(tolerated=lambda worker: ())
+
+
+@contextmanager
+def _primary_and_standby() -> Iterator[tuple[Primary, Standby]]:
+    with server_folder() as folder, server_folder() as another:
+        with running(Primary(folder)) as primary, running(Standby(another, primary)) as standby:
+            yield primary, standby
+
+
+def _both_hosts(primary: Primary, standby: Standby) -> dict[str, str]:
+    """Let libpq find out which of the two takes writes."""
+    return {
+        **_postgres(primary),
+        **_settings(
+            HOST="127.0.0.1,127.0.0.1",
+            PORT=f"{primary.port},{standby.port}",
+            OPTIONS={"target_session_attrs": "read-write"},
+        ),
+    }
+
+
+def _postgres(server: PrivateServer) -> dict[str, str]:
+    return {"JOBU_TEST_DATABASE": "postgres", **server.environment}
+
+
+def _mariadb(server: PrivateServer) -> dict[str, str]:
+    return {"JOBU_TEST_DATABASE": "mysql", **server.environment}
+
+
+def _settings(**settings: object) -> dict[str, str]:
+    return {"JOBU_TEST_DATABASE_SETTINGS": json.dumps(settings)}
