@@ -18,3 +18,8 @@ class Attempt(NamedTuple):
     retry_count: int
     max_retry: int
     timeout_seconds: int
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells two attempts of one process apart."""
+        return self.execution_id, self.number

@@ -9,6 +9,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from uuid import UUID
 
     from jobu.attempts import Attempt
@@ -65,6 +66,15 @@ def late(outcome: Outcome) -> None:
         outcome.attempt,
         "late result %s dropped: the execution was rescued from this process meanwhile",
         outcome.status.value,
+    )
+
+
+def forgotten(who: str, keys: Collection[tuple[int, int]]) -> None:
+    logger.warning(
+        "%s holds what the database let it claim again; results of the first claims are dropped: "
+        "%s. Did a standby take over that had not seen them?",
+        who,
+        ", ".join(f"execution {pk} attempt {number}" for pk, number in sorted(keys)),
     )
 
 

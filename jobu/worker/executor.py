@@ -148,8 +148,9 @@ def _call_atomically(run: Run, call: Callable[[], Any]) -> Outcome:
             transaction.set_rollback(True, using=alias)
             return outcome
         settle([outcome])
-        # From here on nothing may stop the commit, and who lost to an interrupt must not commit.
-        if not run.end():
+        # From here on nothing may stop the commit, and who lost to an interrupt must not commit;
+        # nor who was disowned, for then it was another's row that was settled.
+        if run.is_disowned or not run.end():
             raise run.interrupt or JobInterrupted
     return outcome._replace(is_stored=True)
 

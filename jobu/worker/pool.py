@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from jobu.attempts import Attempt
     from jobu.outcomes import Outcome
 
-
 _MOMENT_SECONDS = 0.00005
 _LONGEST_PAUSE_SECONDS = 0.02
 """A loop that does not come back, because its database does not, must not stop the slots."""
@@ -114,12 +113,20 @@ class Pool:
             return list(self._runs)
 
     def holds(self) -> set[tuple[int, int]]:
-        """Return (execution id, attempt) of everything that waits, runs or is to be settled."""
+        """Return the keys of everything that waits, runs or is to be settled."""
         with self._lock:
             attempts = [attempt for _since, attempt in self._waiting]
             attempts += [run.attempt for run in self._runs]
             attempts += [outcome.attempt for outcome in self._outcomes]
-        return {(attempt.execution_id, attempt.number) for attempt in attempts}
+        return {attempt.key for attempt in attempts}
+
+    def disown(self, keys: set[tuple[int, int]]) -> None:
+        """Drop what is held under these keys, and whatever comes of what runs under them."""
+        with self._lock:
+            for run in self._runs:
+                run.is_disowned |= run.attempt.key in keys
+            self._waiting = deque(each for each in self._waiting if each[1].key not in keys)
+            self._outcomes = [each for each in self._outcomes if each.attempt.key not in keys]
 
     def has_waiting(self) -> bool:
         return bool(self._waiting)
@@ -260,7 +267,8 @@ class Pool:
     def _take_in(self, run: Run, outcome: Outcome) -> None:
         """Free the run's slot and keep its outcome. Needs the lock."""
         self._runs.discard(run)
-        self._outcomes.append(outcome)
+        if not run.is_disowned:
+            self._outcomes.append(outcome)
 
     def _has_batch(self) -> bool:
         """Tell whether there is a full batch of outcomes, or all there will be. Needs the lock."""

@@ -46,6 +46,8 @@ class Run:
         self.event_loop: EventLoopThread | None = None
         self.session_id: Any = None
         self.flushed_progress: dict[str, Any] | None = None
+        self.is_disowned = False
+        """Whether nobody wants to know what it comes to: the database forgot that it was claimed."""
         self._has_ended = False
         self._struck = False
         self._end_token = [None]

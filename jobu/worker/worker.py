@@ -94,6 +94,7 @@ class Worker(PollingProcess):
         self._has_guessed = False
         self._unsettled: list[Outcome] = []
         self._commit_is_uncertain = False
+        self._compare_at = time.monotonic() + settings.LEASE_SECONDS
         self._pool = Pool(
             self._pool_size,
             name=self.name,
@@ -126,7 +127,7 @@ class Worker(PollingProcess):
         if self.heartbeat.is_late():
             # It slept past its lease (a stopped machine): be alive again before claiming.
             self.heartbeat.beat()
-        if self._commit_is_uncertain:
+        if self._commit_is_uncertain or time.monotonic() >= self._compare_at:
             self._give_back_unknown()
         self._pool.pause()
         self._unsettled += self._pool.take_outcomes()
@@ -177,6 +178,7 @@ class Worker(PollingProcess):
         try:
             if self._has_guessed and not to_store and dialect.claims_alone:
                 attempts = claim_alone(lanes[0], room, process_id)
+                self._disown(attempts)
             else:
                 with write_transaction(settings.DATABASE):
                     dialect.reach_rows_by_key(
@@ -186,6 +188,8 @@ class Worker(PollingProcess):
                     self._pool.resume()
                     settlement.write()
                     attempts = claim(lanes, room, process_id, free=free)
+                    # Before the commit: once they are ours, an earlier run could settle them.
+                    self._disown(attempts)
         except REFUSED:
             outcomes = settle_one_by_one(outcomes)
         self._commit_is_uncertain = False
@@ -221,18 +225,34 @@ class Worker(PollingProcess):
         self._unsettled += [released(attempt) for attempt in attempts]
 
     def _give_back_unknown(self) -> None:
-        """Give back what a commit claimed for us without our hearing of it.
+        """Give back what the database says is ours, and we do not know of.
 
-        When the connection breaks during a commit, only the database knows whether it happened.
+        When the connection breaks during a commit, only the database knows whether it happened;
+        and a standby that takes over may not have seen that we settled something. Nobody else
+        would rescue it while we live, so we compare now and then without a reason, too: behind a
+        proxy even a fail-over goes unnoticed.
         """
-        known = self._pool.holds()
-        known |= {(o.attempt.execution_id, o.attempt.number) for o in self._unsettled}
+        known = self._pool.holds() | {outcome.attempt.key for outcome in self._unsettled}
         held = JobExecution.objects.held_by(self.heartbeat.process_id).values_list(*ATTEMPT_FIELDS)
         attempts = [Attempt(*row) for row in held]
-        self._give_back([a for a in attempts if (a.execution_id, a.number) not in known])
+        self._give_back([attempt for attempt in attempts if attempt.key not in known])
         # The lanes may think that more of them was claimed than there was.
         self._lanes.forget()
         self._commit_is_uncertain = False
+        self._compare_at = time.monotonic() + settings.LEASE_SECONDS
+
+    def _disown(self, claimed: Sequence[Attempt]) -> None:
+        """Drop what we hold of the same attempts: who can claim them again has forgotten us.
+
+        A standby that had not seen the first claim took over. What has the id now may even be
+        another execution, and the fence alone cannot tell it from the one that vanished.
+        """
+        if not claimed:
+            return
+        twice = self._pool.holds().intersection(attempt.key for attempt in claimed)
+        if twice:
+            logs.forgotten(self.name, twice)
+            self._pool.disown(twice)
 
     def _stop_if_over(self, has_due: bool) -> None:
         abandoned = self._pool.abandoned()
@@ -255,7 +275,7 @@ class Worker(PollingProcess):
 
     def _watch(self) -> None:
         """Pass on cancellations to running handlers, and their progress to the database."""
-        runs = {run.attempt.execution_id: run for run in self._pool.runs()}
+        runs = {r.attempt.execution_id: r for r in self._pool.runs() if not r.is_disowned}
         if not runs:
             return
         held = JobExecution.objects.held_by(self.heartbeat.process_id)

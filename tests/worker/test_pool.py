@@ -8,7 +8,7 @@ from jobu.attempts import Attempt
 from jobu.exceptions import JobReleased
 from jobu.outcomes import Status
 from jobu.worker.pool import Pool
-from tests.project.shop.jobs import ORM_CONTEXTS, TURNS
+from tests.project.shop.jobs import GATE, ORM_CONTEXTS, TURNS
 from tests.workers import wait_until
 
 
@@ -42,6 +42,19 @@ def test_what_follows_an_interrupted_async_handler_does_not_share_its_thread() -
     assert second is not interrupted
     # One thread for all jobs of a slot, as long as it goes on.
     assert third is second
+
+
+def test_what_is_disowned_neither_starts_nor_reports() -> None:
+    GATE.clear()
+    pool = Pool(1, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
+    pool.add([attempt(1, "echo")])
+    wait_until(lambda: not pool.runs(), "the first handler")
+    pool.add([attempt(2, "wait_at_gate"), attempt(3, "echo"), attempt(4, "echo")])
+    pool.disown({(1, 1), (2, 1), (3, 1)})
+    GATE.set()
+    wait_until(lambda: not (pool.has_waiting() or pool.runs()), "the end of all handlers")
+    pool.close()
+    assert [outcome.attempt.execution_id for outcome in pool.take_outcomes()] == [4]
 
 
 def attempt(number: int, handler: str, **params: object) -> Attempt:
