@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -190,10 +190,10 @@ class SmallDisk:
     def __exit__(self, *_error: object) -> None:
         subprocess.run(["umount", "--lazy", self.folder], check=True)
 
-    def fill(self, leave_bytes: int = 0) -> None:
-        room = shutil.disk_usage(self.folder).free - leave_bytes
-        with (self.folder / "filler").open("wb") as filler:
-            os.posix_fallocate(filler.fileno(), 0, max(room, 1))
+    def fill(self) -> None:
+        with (self.folder / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+            while True:
+                filler.write(bytes(4096))
 
     def free(self) -> None:
         (self.folder / "filler").unlink()

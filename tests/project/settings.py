@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,10 @@ SERVICE = os.environ.get("JOBU_TEST_DATABASE", "sqlite")
 # Part of every database's name, so that two runs on one machine do not meet.
 RUN = os.environ.get("JOBU_TEST_RUN", "local")
 IN_PROCESS = "JOBU_TEST_PROCESS" in os.environ
+
+if "FAKETIME" in os.environ:
+    # libfaketime breaks the one that Python has.
+    time.sleep = lambda seconds: select.select([], [], [], seconds)
 
 
 def _sqlite(name: str) -> dict[str, Any]:
