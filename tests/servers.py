@@ -218,9 +218,8 @@ _SERVERS: dict[str, type[PrivateServer]] = {
 @contextmanager
 def private_server(vendor: str) -> Iterator[PrivateServer]:
     """Run a server of our own."""
-    with server_folder() as folder:
-        with running(_SERVERS[vendor](folder)) as server:
-            yield server
+    with server_folder() as folder, running(_SERVERS[vendor](folder)) as server:
+        yield server
 
 
 @contextmanager

@@ -77,16 +77,27 @@ class Fleet:
         enqueued = self._enqueued()
         settled = [self._settled_by(worker) for worker in self._workers]
         wait_until(
-            lambda: self._enqueued() > enqueued
-            and all(
-                self._settled_by(worker) > before
-                for worker, before in zip(self._workers, settled, strict=True)
+            lambda: (
+                self._enqueued() > enqueued
+                and all(
+                    self._settled_by(worker) > before
+                    for worker, before in zip(self._workers, settled, strict=True)
+                )
             ),
             "all workers to work",
             self._processes.logs,
             timeout=_PATIENCE_SECONDS,
         )
         self._check_alive()
+
+    def notices(self) -> None:
+        """Wait until some process has trouble with its database."""
+        wait_until(
+            lambda: "cannot use the database" in self._processes.logs(),
+            "trouble",
+            self._processes.logs,
+            timeout=_PATIENCE_SECONDS,
+        )
 
     def finish(
         self,
@@ -107,9 +118,6 @@ class Fleet:
         self._stop()
         self._check_logs(tolerated)
         return figures
-
-    def errors(self) -> list[str]:
-        return _ERROR.findall(self._processes.logs())
 
     def close(self) -> None:
         self._processes.kill_all()
@@ -173,9 +181,7 @@ class Chaos:
         return self._seconds * share * self.random.uniform(0.5, 1.5)
 
     @contextmanager
-    def fleet(
-        self, *environments: dict[str, str], pause: float = 0.02
-    ) -> Iterator[Fleet]:
+    def fleet(self, *environments: dict[str, str], pause: float = 0.02) -> Iterator[Fleet]:
         fleet = Fleet(self._folder, self._seed, environments, self.say)
         try:
             fleet.start(pause=pause)

@@ -17,7 +17,13 @@ from tests.chaos.servers import (
     cluster,
     fake_time,
 )
-from tests.servers import PrivateMariaDB, PrivateServer, running, server_folder
+from tests.servers import (
+    PrivateMariaDB,
+    PrivateServer,
+    private_server,
+    running,
+    server_folder,
+)
 
 Scenario = Callable[[Chaos], Figures]
 SCENARIOS: dict[str, Scenario] = {}
@@ -71,39 +77,28 @@ def pgbouncer_restarted(chaos: Chaos) -> Figures:
         running(Primary(folder)) as server,
         running(PgBouncer(another, server, connections=3)) as bouncer,
     ):
-        environment = {**_postgres(bouncer), **_settings(DISABLE_SERVER_SIDE_CURSORS=True)}
-        with chaos.fleet(environment, environment, pause=0.05) as fleet:
-            for _ in range(2):
-                fleet.work(chaos.part())
-                bouncer.stop()
-                fleet.say("PgBouncer is killed")
-                fleet.work(chaos.part(0.05))
-                bouncer.start()
-                fleet.say("PgBouncer is started")
-                fleet.goes_on()
-            return fleet.finish()
+        environment = {**_at(bouncer), **_settings(DISABLE_SERVER_SIDE_CURSORS=True)}
+        return _kill_twice(chaos, bouncer, environment, pause=0.05)
 
 
 @scenario
 def mariadb_killed(chaos: Chaos) -> Figures:
     """MariaDB is killed and started twice."""
-    with server_folder() as folder, running(PrivateMariaDB(folder)) as server:
-        with chaos.fleet(_mariadb(server), _mariadb(server)) as fleet:
-            for _ in range(2):
-                fleet.work(chaos.part())
-                server.stop()
-                fleet.say("MariaDB is killed")
-                fleet.work(chaos.part(0.1))
-                server.start()
-                fleet.say("MariaDB is started")
-                fleet.goes_on()
-            return fleet.finish()
+    with private_server("mariadb") as server:
+        return _kill_twice(chaos, server, _at(server))
+
+
+@scenario
+def mysql_killed(chaos: Chaos) -> Figures:
+    """MySQL is killed and started twice."""
+    with private_server("mysql") as server:
+        return _kill_twice(chaos, server, _at(server))
 
 
 @scenario
 def galera_node_killed(chaos: Chaos) -> Figures:
     """Three Galera nodes with a worker on each; the last one is killed and joins again."""
-    with cluster(3) as nodes, chaos.fleet(*map(_mariadb, nodes)) as fleet:
+    with cluster(3) as nodes, chaos.fleet(*map(_at, nodes)) as fleet:
         fleet.work(chaos.part())
         nodes[2].stop()
         fleet.say("a node is killed")
@@ -120,7 +115,7 @@ def postgres_disk_full(chaos: Chaos) -> Figures:
     options = ("-c", "max_wal_size=48MB", "-c", "min_wal_size=32MB")
     with server_folder() as folder, SmallDisk(folder / "data", 160) as disk:
         with running(Primary(folder, *options)) as server:
-            return _fill_and_free(chaos, server, disk, _postgres(server))
+            return _fill_and_free(chaos, server, disk)
 
 
 @scenario
@@ -128,7 +123,7 @@ def mariadb_disk_full(chaos: Chaos) -> Figures:
     """MariaDB has no room left on its disk, until there is some again."""
     with server_folder() as folder, SmallDisk(folder / "data", 250) as disk:
         with running(PrivateMariaDB(folder)) as server:
-            return _fill_and_free(chaos, server, disk, _mariadb(server))
+            return _fill_and_free(chaos, server, disk)
 
 
 @scenario
@@ -137,7 +132,7 @@ def postgres_clocks(chaos: Chaos) -> Figures:
     with server_folder() as folder:
         clock = Clock(folder)
         with running(Primary(folder, **clock.variables)) as server:
-            return _turn_clocks(chaos, clock, _postgres(server))
+            return _turn_clocks(chaos, clock, _at(server))
 
 
 @scenario
@@ -146,17 +141,32 @@ def mariadb_clocks(chaos: Chaos) -> Figures:
     with server_folder() as folder:
         clock = Clock(folder)
         with running(PrivateMariaDB(folder, **clock.variables)) as server:
-            return _turn_clocks(chaos, clock, _mariadb(server))
+            return _turn_clocks(chaos, clock, _at(server))
 
 
-def _fill_and_free(
-    chaos: Chaos, server: PrivateServer, disk: SmallDisk, environment: dict[str, str]
+def _kill_twice(
+    chaos: Chaos, server: PrivateServer, environment: dict[str, str], pause: float = 0.02
 ) -> Figures:
-    with chaos.fleet(environment, environment, pause=0.005) as fleet:
+    with chaos.fleet(environment, environment, pause=pause) as fleet:
+        for _ in range(2):
+            fleet.work(chaos.part())
+            server.stop()
+            fleet.say("it is killed")
+            fleet.work(chaos.part(0.1))
+            server.start()
+            fleet.say("it is started")
+            fleet.goes_on()
+        return fleet.finish()
+
+
+def _fill_and_free(chaos: Chaos, server: PrivateServer, disk: SmallDisk) -> Figures:
+    with chaos.fleet(_at(server), _at(server), pause=0.005) as fleet:
         fleet.work(chaos.part())
         disk.fill()
         fleet.say("the disk is full")
-        fleet.work(chaos.part(0.5))
+        fleet.notices()
+        fleet.say("the workers have noticed")
+        fleet.work(chaos.part())
         disk.free()
         # It may have given up.
         server.start_again()
@@ -185,7 +195,7 @@ def _primary_and_standby() -> Iterator[tuple[Primary, Standby]]:
 def _both_hosts(primary: Primary, standby: Standby) -> dict[str, str]:
     """Let libpq find out which of the two takes writes."""
     return {
-        **_postgres(primary),
+        **_at(primary),
         **_settings(
             HOST="127.0.0.1,127.0.0.1",
             PORT=f"{primary.port},{standby.port}",
@@ -194,12 +204,8 @@ def _both_hosts(primary: Primary, standby: Standby) -> dict[str, str]:
     }
 
 
-def _postgres(server: PrivateServer) -> dict[str, str]:
-    return {"JOBU_TEST_DATABASE": "postgres", **server.environment}
-
-
-def _mariadb(server: PrivateServer) -> dict[str, str]:
-    return {"JOBU_TEST_DATABASE": "mysql", **server.environment}
+def _at(server: PrivateServer) -> dict[str, str]:
+    return {"JOBU_TEST_DATABASE": server.service, **server.environment}
 
 
 def _settings(**settings: object) -> dict[str, str]:

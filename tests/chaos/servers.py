@@ -55,10 +55,16 @@ class Standby(Primary):
         self._primary = primary
 
     def create(self) -> None:
-        source = f"host=127.0.0.1 port={self._primary.port} user=postgres"
-        backup = (str(self._bin / "pg_basebackup"), "-D", "data", "-R", "-c", "fast", "-d", source)
-        done = self.run(*backup)
-        assert done.returncode == 0, done.stderr
+        # A copy of its files while nobody writes them: not every PostgreSQL has pg_basebackup.
+        self._primary.stop()
+        assert self.run("cp", "-a", f"{self._primary.folder}/data", "data").returncode == 0
+        self._primary.start()
+        data = self.folder / "data"
+        (data / "standby.signal").touch()
+        with (data / "postgresql.auto.conf").open("a") as settings:
+            settings.write(
+                f"primary_conninfo = 'host=127.0.0.1 port={self._primary.port} user=postgres'\n"
+            )
         self.start()
         wait_until(self._receives, "the standby to follow")
 
@@ -81,16 +87,14 @@ class Standby(Primary):
 class PgBouncer(PrivateServer):
     """A pooling proxy that lends a connection for one transaction at a time."""
 
+    service = "postgres"
+
     def __init__(self, folder: Path, server: PrivatePostgreSQL, connections: int) -> None:
         super().__init__(folder)
         self._server = server
         self._connections = connections
         if shutil.which("pgbouncer", path=_system_path()) is None:
             missing("pgbouncer")
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**self._server.environment, "JOBU_TEST_POSTGRES_PORT": str(self.port)}
 
     def create(self) -> None:
         (self.folder / "users.txt").write_text('"postgres" ""\n')

@@ -26,7 +26,7 @@ MISSED_TICKS = 10
 
 
 class Command(BaseCommand):
-    requires_system_checks: list[str] = []
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("journal", type=Path)
