@@ -23,13 +23,15 @@ def started(attempt: Attempt) -> None:
 
 
 def settled(outcome: Outcome) -> None:
-    """Log what became of a run: a failure is an ERROR, whether it will be retried or not."""
-    if outcome.error is None and not logger.isEnabledFor(logging.INFO):
+    """Log what became of a run."""
+    if outcome.error is not None:
+        _failed(outcome, outcome.error)
+    elif not logger.isEnabledFor(logging.INFO):
         # Once for each job, and nearly always: not one step more than needed.
         return
-    if not outcome.counted:
+    elif not outcome.counted:
         _about(logging.INFO, outcome.attempt, "given back unfinished")
-    elif outcome.error is None:
+    else:
         _about(
             logging.INFO,
             outcome.attempt,
@@ -37,27 +39,24 @@ def settled(outcome: Outcome) -> None:
             outcome.status.value,
             outcome.seconds,
         )
-    elif outcome.delay is not None:
-        _about(
-            logging.ERROR,
-            outcome.attempt,
-            "%s after %.3f s, will be tried again in %.1f s: %s\n%s",
-            outcome.error["status"],
-            outcome.seconds,
-            outcome.delay,
-            outcome.message,
-            outcome.error["traceback"],
-        )
-    else:
-        _about(
-            logging.ERROR,
-            outcome.attempt,
-            "%s after %.3f s: %s\n%s",
-            outcome.status.value,
-            outcome.seconds,
-            outcome.message,
-            outcome.error["traceback"],
-        )
+
+
+def _failed(outcome: Outcome, error: dict[str, Any]) -> None:
+    """Log a failure as an ERROR, whether it will be retried or not.
+
+    A conflict that will be is a WARNING: it left nothing behind, and some databases live with them.
+    """
+    is_retried = outcome.delay is not None
+    _about(
+        logging.WARNING if outcome.is_conflict and is_retried else logging.ERROR,
+        outcome.attempt,
+        "%s after %.3f s%s: %s\n%s",
+        error["status"],
+        outcome.seconds,
+        f", will be tried again in {outcome.delay:.1f} s" if is_retried else "",
+        outcome.message,
+        error["traceback"],
+    )
 
 
 def late(outcome: Outcome) -> None:

@@ -36,7 +36,8 @@ class Outcome(NamedTuple):
     """The change a run makes to its execution's row. None leaves a column as it is.
 
     `started` and `finished` are readings of this machine's monotonic clock; what has no `finished`
-    is finished when it is settled. `is_stored` marks what an atomic run has written itself.
+    is finished when it is settled. `is_stored` marks what an atomic run has written itself,
+    `is_conflict` one that the database rolled back in favour of another transaction.
     """
 
     attempt: Attempt
@@ -51,6 +52,7 @@ class Outcome(NamedTuple):
     started: float | None = None
     finished: float | None = None
     is_stored: bool = False
+    is_conflict: bool = False
 
     @property
     def seconds(self) -> float:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from django.db.backends.mysql.base import DatabaseWrapper
 
 _TOO_MANY_CONNECTIONS = {1040, 1203, 1226}
-_BUSY = {1205, 1213}
+_BUSY = {1205, 1213, 3572}
 _STATEMENT_BYTES = 16 * 1024
 # Too long a statement, and JSON that the server does not take: MySQL's numbers and MariaDB's.
 _REFUSALS = {1153, *range(3140, 3159), *range(4035, 4043)}

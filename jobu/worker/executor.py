@@ -93,7 +93,9 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
         return outcomes.timed_out(attempt, trace, retry_delay=may_retry)
     if isinstance(error, DatabaseError) and _is_out_of_connections(error):
         logs.out_of_connections(attempt, error)
-    return outcomes.failed(attempt, outcomes.describe(error), trace, retry_delay=may_retry)
+    failure = outcomes.failed(attempt, outcomes.describe(error), trace, retry_delay=may_retry)
+    is_conflict = run.is_atomic and dialect_for(settings.DATABASE).is_busy(error)
+    return failure._replace(is_conflict=is_conflict)
 
 
 def _run_handler(run: Run) -> Outcome:

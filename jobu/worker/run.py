@@ -47,7 +47,7 @@ class Run:
         self.session_id: Any = None
         self.flushed_progress: dict[str, Any] | None = None
         self.is_disowned = False
-        """Whether nobody wants to know what it comes to: the database forgot that it was claimed."""
+        """Whether the database forgot that it was claimed; nobody will ask what it came to."""
         self._has_ended = False
         self._struck = False
         self._end_token = [None]

@@ -20,6 +20,7 @@ from tests.workers import MANAGE, WorkerProcess, WorkerProcesses, wait_until
 
 OUTAGE = ("cannot use the database", "will be tried again in")
 """The errors that a process may log while it has no database: its own, and its handlers'."""
+SEEN = ("cannot use", "waits for the database", "(1213,", "late result", "rescued", "claim again")
 _ERROR = re.compile(r"^\S+ \S+ (?:ERROR|CRITICAL) .*$", re.MULTILINE)
 _PATIENCE_SECONDS = 90
 
@@ -50,7 +51,7 @@ class Fleet:
         self._workers: list[WorkerProcess] = []
         self._dispatchers: list[WorkerProcess] = []
 
-    def start(self, *, pause: float) -> None:
+    def start(self, *, pause: float, shared: float) -> None:
         """Start everything, and wait until it works."""
         self._manage("migrate", "--verbosity", "0")
         for environment in self._environments:
@@ -59,9 +60,12 @@ class Fleet:
         for environment in self._environments[-2:]:
             options = ("rundispatcher", "--poll-interval", "0.5")
             self._dispatchers.append(self._processes.start_command(*options, **environment))
-        produce = ("produce_test_jobs", str(self._journal), "--seed", str(self._seed))
+        options = {"seed": self._seed, "pause": pause, "shared": shared}
         self._producer = self._processes.start_command(
-            *produce, "--pause", str(pause), **self._environments[0]
+            "produce_test_jobs",
+            str(self._journal),
+            *(f"--{name}={value}" for name, value in options.items()),
+            **self._environments[0],
         )
         self.goes_on()
 
@@ -115,6 +119,10 @@ class Fleet:
         report = self._last_report()
         self._check_alive()
         figures = History(self._journal, report).check(may_lose=may_lose)
+        logs = self._processes.logs()
+        for text in SEEN:
+            if times := logs.count(text):
+                self.say(f"{times} times in the logs: {text}")
         self._stop()
         self._check_logs(tolerated)
         return figures
@@ -181,10 +189,12 @@ class Chaos:
         return self._seconds * share * self.random.uniform(0.5, 1.5)
 
     @contextmanager
-    def fleet(self, *environments: dict[str, str], pause: float = 0.02) -> Iterator[Fleet]:
+    def fleet(
+        self, *environments: dict[str, str], pause: float = 0.02, shared: float = 0.05
+    ) -> Iterator[Fleet]:
         fleet = Fleet(self._folder, self._seed, environments, self.say)
         try:
-            fleet.start(pause=pause)
+            fleet.start(pause=pause, shared=shared)
             yield fleet
         finally:
             fleet.close()

@@ -38,7 +38,7 @@ class History:
         self._acknowledged = [line for line in lines if "id" in line]
         self._crons = [line for line in lines if "cron" in line]
         self._rows: list[dict[str, Any]] = report["executions"]
-        self._notes: list[tuple[int, str]] = [(pk, note) for pk, note in report["notes"]]
+        self._notes: list[tuple[int, str]] = [(pk, note) for pk, note in report["notes"] if pk]
 
     def check(self, *, may_lose: bool = False) -> Figures:
         """Fail on anything that must not be; `may_lose` what was acknowledged last."""

@@ -98,7 +98,7 @@ def mysql_killed(chaos: Chaos) -> Figures:
 @scenario
 def galera_node_killed(chaos: Chaos) -> Figures:
     """Three Galera nodes with a worker on each; the last one is killed and joins again."""
-    with cluster(3) as nodes, chaos.fleet(*map(_at, nodes)) as fleet:
+    with cluster(3) as nodes, chaos.fleet(*map(_at, nodes), shared=0.5) as fleet:
         fleet.work(chaos.part())
         nodes[2].stop()
         fleet.say("a node is killed")
@@ -113,17 +113,23 @@ def galera_node_killed(chaos: Chaos) -> Figures:
 def postgres_disk_full(chaos: Chaos) -> Figures:
     """PostgreSQL has no room left on its disk, until there is some again."""
     options = ("-c", "max_wal_size=48MB", "-c", "min_wal_size=32MB")
-    with server_folder() as folder, SmallDisk(folder / "data", 160) as disk:
-        with running(Primary(folder, *options)) as server:
-            return _fill_and_free(chaos, server, disk)
+    with (
+        server_folder() as folder,
+        SmallDisk(folder / "data", 160) as disk,
+        running(Primary(folder, *options)) as server,
+    ):
+        return _fill_and_free(chaos, server, disk)
 
 
 @scenario
 def mariadb_disk_full(chaos: Chaos) -> Figures:
     """MariaDB has no room left on its disk, until there is some again."""
-    with server_folder() as folder, SmallDisk(folder / "data", 250) as disk:
-        with running(PrivateMariaDB(folder)) as server:
-            return _fill_and_free(chaos, server, disk)
+    with (
+        server_folder() as folder,
+        SmallDisk(folder / "data", 250) as disk,
+        running(PrivateMariaDB(folder)) as server,
+    ):
+        return _fill_and_free(chaos, server, disk)
 
 
 @scenario
@@ -187,9 +193,13 @@ def _turn_clocks(chaos: Chaos, clock: Clock, environment: dict[str, str]) -> Fig
 
 @contextmanager
 def _primary_and_standby() -> Iterator[tuple[Primary, Standby]]:
-    with server_folder() as folder, server_folder() as another:
-        with running(Primary(folder)) as primary, running(Standby(another, primary)) as standby:
-            yield primary, standby
+    with (
+        server_folder() as folder,
+        server_folder() as another,
+        running(Primary(folder)) as primary,
+        running(Standby(another, primary)) as standby,
+    ):
+        yield primary, standby
 
 
 def _both_hosts(primary: Primary, standby: Standby) -> dict[str, str]:

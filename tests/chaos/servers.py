@@ -1,4 +1,4 @@
-"""The servers of the scenarios: a primary and its standby, a proxy, a cluster, a disk that fills."""
+"""The servers of the scenarios: a primary and its standby, a proxy, a cluster; disks, clocks."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobu import Worker, enqueue, enqueue_many
+from jobu import Worker, enqueue, enqueue_many, handler
 from jobu.models import JobExecution, Process, Status
 from jobu.queue.claim import Lane, find_lanes
 from jobu.signals import execution_settled, execution_started
@@ -60,6 +60,25 @@ def test_a_failure_ends_with_its_reason(
     assert (execution.status, execution.attempt) == (Status.FAILED, runs)
     assert reason in execution.error_message
     assert len(execution.errors) == runs
+
+
+@pytest.mark.row_locks
+def test_an_atomic_run_that_loses_to_another_transaction_is_tried_again_without_an_error(
+    start_worker: StartWorker, temporary_handlers: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    contended = Effect.objects.create(execution_id=0)
+
+    @handler("contend", atomic=True, max_retry=100)
+    def contend() -> None:
+        Effect.objects.select_for_update(nowait=True).get(pk=contended.pk)
+
+    execution = enqueue("contend")
+    with transaction.atomic():
+        Effect.objects.select_for_update().get(pk=contended.pk)
+        start_worker()
+        wait_until(lambda: "will be tried again" in caplog.text, "a conflict")
+    assert finished(execution).status == Status.SUCCESS
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
 
 
 def test_an_unknown_handler_is_one_run_that_says_so(start_worker: StartWorker) -> None:

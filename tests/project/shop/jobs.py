@@ -34,8 +34,11 @@ def token(token: str, seconds: float = 0) -> dict[str, str]:
 
 
 @handler("atomic_token", atomic=True, max_retry=100)
-def atomic_token(token: str, seconds: float = 0) -> dict[str, str]:
+def atomic_token(token: str, seconds: float = 0, shared: int | None = None) -> dict[str, str]:
     Effect.objects.create(execution_id=current_job().id, note=token)
+    if shared is not None:
+        # A row that others write at the same time.
+        Effect.objects.filter(pk=shared).update(note=token)
     time.sleep(seconds)
     return {"token": token}
 

@@ -21,6 +21,7 @@ from django.utils import timezone
 from jobu import enqueue
 from jobu.models import CronJob
 from jobu.models.cron_job import Misfire
+from tests.project.shop.models import Effect
 
 MISSED_TICKS = 10
 
@@ -32,32 +33,39 @@ class Command(BaseCommand):
         parser.add_argument("journal", type=Path)
         parser.add_argument("--seed", type=int, required=True)
         parser.add_argument("--pause", type=float, default=0.02)
+        parser.add_argument("--shared", type=float, default=0.05, help="how many write one row")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         stopped = threading.Event()
         signal.signal(signal.SIGTERM, lambda *_: stopped.set())
         chance = random.Random(options["seed"])
+        shared = Effect.objects.create(execution_id=0).pk
         with options["journal"].open("a", buffering=1) as journal:
             while not stopped.wait(chance.uniform(0, 2 * options["pause"])):
-                # Not from the seed: a restarted producer must not repeat what it named before.
-                token = uuid.uuid4().hex
+                # Not from the seed: what two producers enqueue must have two names.
+                params: dict[str, Any] = {"token": uuid.uuid4().hex}
+                if chance.random() < options["shared"]:
+                    params["shared"] = shared
+                elif chance.random() < 0.02:
+                    # On its way whatever happens.
+                    params["seconds"] = chance.uniform(2, 8)
+                else:
+                    params["seconds"] = chance.uniform(0, 0.05)
                 try:
-                    produce(token, chance, journal)
+                    produce(params, chance, journal)
                 except Error as error:
-                    write(journal, token=token, error=str(error))
+                    write(journal, token=params["token"], error=str(error))
                     connection.close()
                     stopped.wait(0.2)
 
 
-def produce(token: str, chance: random.Random, journal: TextIO) -> None:
+def produce(params: dict[str, Any], chance: random.Random, journal: TextIO) -> None:
     if chance.random() < 0.02:
-        make_due_cron(token, journal)
+        make_due_cron(params["token"], journal)
         return
-    # Most are short; some are on their way whatever happens.
-    seconds = chance.uniform(2, 8) if chance.random() < 0.01 else chance.uniform(0, 0.05)
-    handler = "atomic_token" if chance.random() < 0.4 else "token"
-    execution = enqueue(handler, {"token": token, "seconds": round(seconds, 3)})
-    write(journal, token=token, id=execution.pk)
+    is_atomic = "shared" in params or chance.random() < 0.4
+    execution = enqueue("atomic_token" if is_atomic else "token", params)
+    write(journal, token=params["token"], id=execution.pk)
 
 
 def make_due_cron(name: str, journal: TextIO) -> None:
