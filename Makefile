@@ -1,5 +1,6 @@
 # make demo    the sample project: worker, dispatcher and admin on SQLite (PORT=8000)
 # make test    the tests on every database that answers (ARGS="-k settle")
+# make chaos   servers that are killed, fail over, fill up (ARGS="mariadb-killed --seed 7", ARGS=--list)
 # make lint    what CI checks besides the tests
 # make docs    the documentation, into site/
 # make package build the distributions, install them in empty environments, with each extra
@@ -31,7 +32,7 @@ OLD_PYTHON := import sys; sys.version_info < (3, 11) and sys.exit(f'jobu needs P
 NO_MYSQL := mysqlclient was not built, so MariaDB and MySQL are left out. On Debian install libmariadb-dev \
 	(or default-libmysqlclient-dev) and pkg-config; the reason is in $(VENV)/mysqlclient.log
 
-.PHONY: help demo test lint docs package bench measure clean mysql
+.PHONY: help demo test chaos lint docs package bench measure clean mysql
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -43,6 +44,9 @@ demo: $(SAMPLE)
 
 test: $(TEST) mysql
 	$(PY) -m tests $(ARGS)
+
+chaos: $(TEST) mysql
+	$(PY) -m tests.chaos $(ARGS)
 
 lint: $(LINT)
 	$(PY) -m ruff format --check .
