@@ -3,11 +3,7 @@
 import os
 
 QUICK = {
-    "postgres": [
-        "postgres-synchronous-fail-over",
-        "postgres-asynchronous-fail-over",
-        "pgbouncer-restarted",
-    ],
+    "postgres": ["postgres-asynchronous-fail-over", "pgbouncer-restarted"],
     "mariadb": ["mariadb-clocks"],
 }
 SCENARIOS_HERE = QUICK.get(os.environ.get("JOBU_TEST_DATABASE", "sqlite"), [])
