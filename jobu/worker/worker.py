@@ -94,7 +94,7 @@ class Worker(PollingProcess):
         self._has_guessed = False
         self._unsettled: list[Outcome] = []
         self._commit_is_uncertain = False
-        self._compare_at = time.monotonic() + settings.LEASE_SECONDS
+        self._ask_again_at = time.monotonic() + settings.LEASE_SECONDS
         self._pool = Pool(
             self._pool_size,
             name=self.name,
@@ -127,7 +127,7 @@ class Worker(PollingProcess):
         if self.heartbeat.is_late():
             # It slept past its lease (a stopped machine): be alive again before claiming.
             self.heartbeat.beat()
-        if self._commit_is_uncertain or time.monotonic() >= self._compare_at:
+        if self._commit_is_uncertain or time.monotonic() >= self._ask_again_at:
             self._give_back_unknown()
         self._pool.pause()
         self._unsettled += self._pool.take_outcomes()
@@ -239,7 +239,7 @@ class Worker(PollingProcess):
         # The lanes may think that more of them was claimed than there was.
         self._lanes.forget()
         self._commit_is_uncertain = False
-        self._compare_at = time.monotonic() + settings.LEASE_SECONDS
+        self._ask_again_at = time.monotonic() + settings.LEASE_SECONDS
 
     def _disown(self, claimed: Sequence[Attempt]) -> None:
         """Drop what we hold of the same attempts: who can claim them again has forgotten us.
