@@ -112,13 +112,13 @@ class Pool:
         with self._lock:
             return list(self._runs)
 
-    def holds(self) -> set[tuple[int, int]]:
-        """Return the keys of everything that waits, runs or is to be settled."""
+    def holds(self) -> list[Attempt]:
+        """Return everything that waits, runs or is to be settled."""
         with self._lock:
             attempts = [attempt for _since, attempt in self._waiting]
             attempts += [run.attempt for run in self._runs]
             attempts += [outcome.attempt for outcome in self._outcomes]
-        return {attempt.key for attempt in attempts}
+        return attempts
 
     def disown(self, keys: set[tuple[int, int]]) -> None:
         """Drop what is held under these keys, and whatever comes of what runs under them."""

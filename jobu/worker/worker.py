@@ -227,12 +227,12 @@ class Worker(PollingProcess):
     def _give_back_unknown(self) -> None:
         """Give back what the database says is ours, and we do not know of.
 
-        When the connection breaks during a commit, only the database knows whether it happened;
-        and a standby that takes over may not have seen that we settled something. Nobody else
-        would rescue it while we live, so we compare now and then without a reason, too: behind a
+        The answer to a commit was lost, or a standby took over that had not seen us settle.
+        Nobody else rescues it while we live. So ask now and then without a reason, too: behind a
         proxy even a fail-over goes unnoticed.
         """
-        known = self._pool.holds() | {outcome.attempt.key for outcome in self._unsettled}
+        here = self._pool.holds() + [outcome.attempt for outcome in self._unsettled]
+        known = {attempt.key for attempt in here}
         held = JobExecution.objects.held_by(self.heartbeat.process_id).values_list(*ATTEMPT_FIELDS)
         attempts = [Attempt(*row) for row in held]
         self._give_back([attempt for attempt in attempts if attempt.key not in known])
@@ -247,10 +247,11 @@ class Worker(PollingProcess):
         A standby that had not seen the first claim took over. What has the id now may even be
         another execution, and the fence alone cannot tell it from the one that vanished.
         """
-        if not claimed:
+        held = self._pool.holds()
+        # By ids alone at first, because that is quick, and nearly always the end of it.
+        if {a.execution_id for a in held}.isdisjoint([a.execution_id for a in claimed]):
             return
-        twice = self._pool.holds().intersection(attempt.key for attempt in claimed)
-        if twice:
+        if twice := {a.key for a in held} & {a.key for a in claimed}:
             logs.forgotten(self.name, twice)
             self._pool.disown(twice)
 
