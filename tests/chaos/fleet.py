@@ -21,6 +21,7 @@ from tests.workers import MANAGE, WorkerProcess, WorkerProcesses, wait_until
 OUTAGE = ("cannot use the database", "will be tried again in")
 """The errors that a process may log while it has no database: its own, and its handlers'."""
 SEEN = ("cannot use", "waits for the database", "(1213,", "late result", "rescued", "claim again")
+"""What a scenario provokes; how often is said in the end."""
 _ERROR = re.compile(r"^\S+ \S+ (?:ERROR|CRITICAL) .*$", re.MULTILINE)
 _PATIENCE_SECONDS = 90
 
@@ -60,11 +61,11 @@ class Fleet:
         for environment in self._environments[-2:]:
             options = ("rundispatcher", "--poll-interval", "0.5")
             self._dispatchers.append(self._processes.start_command(*options, **environment))
-        options = {"seed": self._seed, "pause": pause, "shared": shared}
+        chances = {"seed": self._seed, "pause": pause, "shared": shared}
         self._producer = self._processes.start_command(
             "produce_test_jobs",
             str(self._journal),
-            *(f"--{name}={value}" for name, value in options.items()),
+            *(f"--{name}={value}" for name, value in chances.items()),
             **self._environments[0],
         )
         self.goes_on()
@@ -135,7 +136,7 @@ class Fleet:
 
         def is_over() -> bool:
             report.update(json.loads(self._manage("report_executions")))
-            return all(row["status"] in FINAL for row in report["executions"])
+            return not report["due"] and all(r["status"] in FINAL for r in report["executions"])
 
         wait_until(is_over, "all to be final", self._processes.logs, timeout=_PATIENCE_SECONDS)
         return report

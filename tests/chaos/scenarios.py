@@ -113,41 +113,25 @@ def galera_node_killed(chaos: Chaos) -> Figures:
 def postgres_disk_full(chaos: Chaos) -> Figures:
     """PostgreSQL has no room left on its disk, until there is some again."""
     options = ("-c", "max_wal_size=48MB", "-c", "min_wal_size=32MB")
-    with (
-        server_folder() as folder,
-        SmallDisk(folder / "data", 160) as disk,
-        running(Primary(folder, *options)) as server,
-    ):
-        return _fill_and_free(chaos, server, disk)
+    return _fill_and_free(chaos, Primary, 160, *options)
 
 
 @scenario
 def mariadb_disk_full(chaos: Chaos) -> Figures:
     """MariaDB has no room left on its disk, until there is some again."""
-    with (
-        server_folder() as folder,
-        SmallDisk(folder / "data", 250) as disk,
-        running(PrivateMariaDB(folder)) as server,
-    ):
-        return _fill_and_free(chaos, server, disk)
+    return _fill_and_free(chaos, PrivateMariaDB, 250)
 
 
 @scenario
 def postgres_clocks(chaos: Chaos) -> Figures:
     """Workers are two hours ahead and behind; PostgreSQL's clock goes ten minutes ahead at once."""
-    with server_folder() as folder:
-        clock = Clock(folder)
-        with running(Primary(folder, **clock.variables)) as server:
-            return _turn_clocks(chaos, clock, _at(server))
+    return _turn_clocks(chaos, Primary)
 
 
 @scenario
 def mariadb_clocks(chaos: Chaos) -> Figures:
     """Workers are two hours ahead and behind; MariaDB's clock goes ten minutes ahead at once."""
-    with server_folder() as folder:
-        clock = Clock(folder)
-        with running(PrivateMariaDB(folder, **clock.variables)) as server:
-            return _turn_clocks(chaos, clock, _at(server))
+    return _turn_clocks(chaos, PrivateMariaDB)
 
 
 def _kill_twice(
@@ -165,13 +149,20 @@ def _kill_twice(
         return fleet.finish()
 
 
-def _fill_and_free(chaos: Chaos, server: PrivateServer, disk: SmallDisk) -> Figures:
-    with chaos.fleet(_at(server), _at(server), pause=0.005) as fleet:
+def _fill_and_free(
+    chaos: Chaos, kind: type[PrivateServer], megabytes: int, *options: str
+) -> Figures:
+    with (
+        server_folder() as folder,
+        SmallDisk(folder / "data", megabytes) as disk,
+        running(kind(folder, *options)) as server,
+        chaos.fleet(_at(server), _at(server), pause=0.005) as fleet,
+    ):
         fleet.work(chaos.part())
         disk.fill()
         fleet.say("the disk is full")
         fleet.notices()
-        fleet.say("the workers have noticed")
+        fleet.say("it was noticed")
         fleet.work(chaos.part())
         disk.free()
         # It may have given up.
@@ -181,14 +172,17 @@ def _fill_and_free(chaos: Chaos, server: PrivateServer, disk: SmallDisk) -> Figu
         return fleet.finish()
 
 
-def _turn_clocks(chaos: Chaos, clock: Clock, environment: dict[str, str]) -> Figures:
-    others = [{**environment, **fake_time(offset)} for offset in ("+2h", "-2h")]
-    with chaos.fleet(environment, *others) as fleet:
-        fleet.work(chaos.part())
-        clock.set("+10m")
-        fleet.say("the database's clock goes ten minutes ahead")
-        fleet.work(chaos.part())
-        return fleet.finish(tolerated=lambda worker: ())
+def _turn_clocks(chaos: Chaos, kind: type[PrivateServer]) -> Figures:
+    with server_folder() as folder:
+        clock = Clock(folder)
+        with running(kind(folder, **clock.variables)) as server:
+            others = [{**_at(server), **fake_time(offset)} for offset in ("+2h", "-2h")]
+            with chaos.fleet(_at(server), *others) as fleet:
+                fleet.work(chaos.part())
+                clock.set("+10m")
+                fleet.say("the database's clock goes ten minutes ahead")
+                fleet.work(chaos.part())
+                return fleet.finish(tolerated=lambda worker: ())
 
 
 @contextmanager

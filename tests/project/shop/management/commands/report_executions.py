@@ -1,4 +1,4 @@
-"""Print all executions, effects and log lines as JSON, for a test in another process."""
+"""Print all executions, effects and log lines, and how many crons are due, as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.core.serializers.json import DjangoJSONEncoder
 
-from jobu.models import JobExecution, LogLine
+from jobu.models import CronJob, JobExecution, LogLine
 from tests.project.shop.models import Effect
 
 
@@ -27,6 +27,8 @@ class Command(BaseCommand):
             "scheduled_time",
         )
         report = {
+            # Before the executions: what was due then and is not now has none in the report.
+            "due": CronJob.objects.due().count(),
             "executions": list(JobExecution.objects.values(*fields)),
             "effects": list(Effect.objects.values_list("execution_id", flat=True)),
             "notes": list(Effect.objects.values_list("execution_id", "note")),
