@@ -165,10 +165,11 @@ def _fill_and_free(
         fleet.say("it was noticed")
         fleet.work(chaos.part())
         disk.free()
-        # It may have given up.
-        server.start_again()
         fleet.say("there is room again")
-        fleet.work(chaos.part())
+        for _ in range(3):
+            # As a service manager does: it may have given up, or be about to.
+            server.start_again()
+            fleet.work(chaos.part(0.1))
         return fleet.finish()
 
 
