@@ -36,7 +36,8 @@ def encode(value: Any, what: str) -> str:
     """Return `value` as JSON text, or say in which way `what` is not JSON."""
     try:
         text = _encoder.encode(value)
-    except (TypeError, ValueError, RecursionError) as error:
+    except Exception as error:
+        # Whatever it is: a value may bring code of its own, or change while it is read.
         raise NotJSONError(f"{what} cannot be stored as JSON: {error}") from error
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         # MariaDB's limit, kept on every database so that they behave the same.

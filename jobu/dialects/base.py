@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from django.db.backends.base.base import BaseDatabaseWrapper
 
+_MOST_CAUSES = 20
+
 
 class Dialect:
     """One vendor's way of doing things; the defaults suit a database that needs nothing."""
@@ -122,6 +124,14 @@ class Dialect:
         """End another thread's session, so that its transaction lets go of its locks."""
         raise NotImplementedError
 
+    def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
+        """Ask the server whether another job can use the connection; raise, or say no, if not."""
+        return connection.is_usable()
+
+    def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
+        """Tell, without asking the server, whether a job left the connection as it was opened."""
+        return True
+
     def is_out_of_connections(self, error: BaseException) -> bool:
         """Tell whether one connection more was refused: a temporary condition."""
         return False
@@ -186,7 +196,10 @@ class Dialect:
 
 def causes(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and what caused it: Django wraps the driver's errors."""
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+    cause: BaseException | None = error
+    # Not for ever: a handler may raise errors that cause each other.
+    for _ in range(_MOST_CAUSES):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.__cause__ or cause.__context__

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _TOO_MANY_CONNECTIONS = ("too many clients", "remaining connection slots", "too many connections")
 _FEW_ROWS = 10
+_IDLE = 0
+"""libpq's status of a connection without a transaction."""
 _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
 
 
@@ -91,6 +93,16 @@ class PostgreSQLDialect(Dialect):
     def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s)", [session_id])
+
+    def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
+        usual = connection.isolation_level  # type: ignore[attr-defined]
+        driver = connection.connection
+        return (
+            driver.info.transaction_status == _IDLE
+            and driver.isolation_level in {None, usual}
+            and driver.read_only is None
+            and driver.deferrable is None
+        )
 
     def is_out_of_connections(self, error: BaseException) -> bool:
         return any(
