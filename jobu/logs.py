@@ -98,6 +98,24 @@ def abandoned(attempt: Attempt, reason: str, stack: str) -> None:
     )
 
 
+def tasks_left(attempt: Attempt, names: list[str]) -> None:
+    _about(
+        logging.WARNING,
+        attempt,
+        "the handler ended and left %d tasks behind, which are cancelled: %s",
+        len(names),
+        ", ".join(names[:10]),
+    )
+
+
+def forked(attempt: Attempt) -> None:
+    _about(
+        logging.ERROR,
+        attempt,
+        "the handler forked and returned in the child, too; the child ends here",
+    )
+
+
 def unsettleable(attempt: Attempt, error: BaseException) -> None:
     _about(logging.ERROR, attempt, "its outcome cannot be stored, it ends FAILED: %s", error)
 
@@ -157,7 +175,7 @@ def advice(text: str) -> None:
 
 def too_many_abandoned(count: int) -> None:
     logger.error(
-        "%d handlers ignore their interrupt and keep their threads; this worker drains and exits "
+        "%d handlers ignore their interrupt and go on; this worker drains and exits "
         "so that its supervisor starts a fresh one",
         count,
     )
