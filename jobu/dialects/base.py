@@ -142,7 +142,8 @@ class Dialect:
 
     def refuses(self, error: BaseException) -> bool:
         """Tell whether what the statement carried is at fault: trying again would not help."""
-        return any(isinstance(cause, DataError | IntegrityError) for cause in causes(error))
+        # The error itself, not what it came after: a lost connection may follow a refusal.
+        return isinstance(error, DataError | IntegrityError)
 
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         """Wake the workers that listen for these queues."""

@@ -104,7 +104,7 @@ class MySQLDialect(Dialect):
             cursor.execute("KILL %s", [session_id])
 
     def refuses(self, error: BaseException) -> bool:
-        return super().refuses(error) or any(_errno(cause) in _REFUSALS for cause in causes(error))
+        return super().refuses(error) or _errno(error) in _REFUSALS
 
     def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
         # Not by a ping, which costs as much: a transaction that the last job began with SQL is

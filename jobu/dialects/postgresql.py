@@ -116,8 +116,8 @@ class PostgreSQLDialect(Dialect):
 
     def refuses(self, error: BaseException) -> bool:
         # Class 54: beyond what the server can hold, such as elements of more than 256 MB.
-        states = (getattr(cause, "sqlstate", None) or "" for cause in causes(error))
-        return super().refuses(error) or any(state.startswith("54") for state in states)
+        state = getattr(error.__cause__, "sqlstate", None) or ""
+        return super().refuses(error) or state.startswith("54")
 
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         with connection.cursor() as cursor:
