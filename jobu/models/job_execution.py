@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import DatabaseDefault
 from django.utils.translation import gettext_lazy as _
 
 from jobu.dialects import DatabaseNow
@@ -158,6 +159,13 @@ class JobExecution(models.Model):
 
     def __str__(self) -> str:
         return f"{self.handler_name} #{self.pk}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        super().save(*args, **kwargs)
+        # MySQL returns the id of a new row, and nothing else that it made.
+        times = ("available_at", "created_at")
+        if made := [n for n in times if isinstance(self.__dict__.get(n), DatabaseDefault)]:
+            self.refresh_from_db(fields=made)
 
     @property
     def is_finished(self) -> bool:
