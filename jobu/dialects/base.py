@@ -89,6 +89,14 @@ class Dialect:
         """Return SQL that makes a JSON column's value of JSON text."""
         return text
 
+    def json_text_column(self, connection: BaseDatabaseWrapper, column: str) -> Any:
+        """Return `type` and `check` of a column for JSON, if the usual one changes numbers."""
+        return {}
+
+    def json_value_sql(self, connection: BaseDatabaseWrapper, column: str) -> str:
+        """Return SQL for what a JSON column holds, to be compared with another JSON value."""
+        return column
+
     def exact_collation(self, connection: BaseDatabaseWrapper) -> str | None:
         """Name a collation under which `a`, `A` and `a ` differ, if the default one is lax."""
         return None

@@ -77,9 +77,21 @@ class MySQLDialect(Dialect):
             SET {assigned}
         """  # noqa: S608 - every name in it is ours
 
+    def json_text_column(self, connection: BaseDatabaseWrapper, column: str) -> Any:
+        # MySQL reads a number of its JSON type as 64 bits or a double, and some versions not quite
+        # the nearest one. To MariaDB, JSON is such a text.
+        if _is_mariadb(connection):
+            return {}
+        return {
+            "type": "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+            "check": f"JSON_VALID({column})",
+        }
+
+    def json_value_sql(self, connection: BaseDatabaseWrapper, column: str) -> str:
+        return column if _is_mariadb(connection) else f"CAST({column} AS JSON)"
+
     def exact_collation(self, connection: BaseDatabaseWrapper) -> str | None:
-        is_mariadb = cast("DatabaseWrapper", connection).mysql_is_mariadb
-        return "utf8mb4_nopad_bin" if is_mariadb else "utf8mb4_0900_bin"
+        return "utf8mb4_nopad_bin" if _is_mariadb(connection) else "utf8mb4_0900_bin"
 
     def missing_requirement(self, connection: BaseDatabaseWrapper) -> str | None:
         mysql = cast("DatabaseWrapper", connection)
@@ -121,6 +133,10 @@ class MySQLDialect(Dialect):
 
     def is_busy(self, error: BaseException) -> bool:
         return any(_errno(cause) in _BUSY for cause in causes(error))
+
+
+def _is_mariadb(connection: BaseDatabaseWrapper) -> bool:
+    return cast("DatabaseWrapper", connection).mysql_is_mariadb
 
 
 def _errno(error: BaseException) -> Any:

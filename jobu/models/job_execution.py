@@ -13,6 +13,7 @@ from jobu.dialects import DatabaseNow
 from jobu.models.cron_job import CronJob
 from jobu.models.fields import (
     ExactCharField,
+    ExactJSONField,
     SparseIndex,
     SparseUniqueConstraint,
     StatusIndex,
@@ -87,7 +88,7 @@ class JobExecution(models.Model):
         db_index=False,
     )
     handler_name = ExactCharField(max_length=200)
-    params = models.JSONField(default=dict)
+    params = ExactJSONField(default=dict)
     param_source = ExactCharField(max_length=10, choices=ParamSource, default=ParamSource.API)
     queue = ExactCharField(max_length=100, default="default")
     priority = models.SmallIntegerField(default=0)
@@ -101,13 +102,13 @@ class JobExecution(models.Model):
     claimed_by = models.UUIDField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    result = models.JSONField(null=True, blank=True)
+    result = ExactJSONField(null=True, blank=True)
     error_message = models.TextField(blank=True, default="")
-    errors = models.JSONField(default=list, blank=True)
+    errors = ExactJSONField(default=list, blank=True)
     dedupe_key = ExactCharField(max_length=255, null=True, blank=True)
     cancel_requested = models.BooleanField(default=False)
-    progress = models.JSONField(null=True, blank=True)
-    extra = models.JSONField(
+    progress = ExactJSONField(null=True, blank=True)
+    extra = ExactJSONField(
         null=True, blank=True, help_text=_("What a message said that jobu has no use for.")
     )
     created_at = models.DateTimeField(db_default=DatabaseNow())

@@ -25,7 +25,8 @@ from tests.api.callers import caller
 from tests.queue.builders import DAY, attempt_of, claim_now, process, running
 from tests.queue.plans import TABLE, Statement, caught, plan_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.timeout(180)]
+# The first of them fills the table, which takes MySQL minutes while other tests run beside it.
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
 
 SEEDS = 1000
 FINISHED_ROWS = 1_000_000
