@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -76,6 +77,24 @@ class PrivateServer:
         self._process.kill()
         self._process.wait()
 
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let every process of it stand still, as if its disk or its machine did."""
+        assert self._process is not None
+        pids = [self._process.pid, *_children_of(self._process.pid)]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        """Let nobody read or write the test project's table."""
+        raise NotImplementedError
+
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self.stop()
@@ -125,6 +144,15 @@ class PrivatePostgreSQL(PrivateServer):
         assert self._process is not None
         self._process.wait()
 
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        import psycopg
+
+        address = f"host=127.0.0.1 port={self.port} user=postgres dbname={NAME}"
+        with psycopg.connect(address) as connection:
+            connection.execute(f"LOCK TABLE {table}")
+            yield
+
     def _execute(self, sql: str) -> None:
         import psycopg
 
@@ -155,6 +183,16 @@ class _MySQLFamily(PrivateServer):
             f"--socket={self.folder}/server.sock",
             f"--pid-file={self.folder}/server.pid",
         ]
+
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        import MySQLdb
+
+        with closing(
+            MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", database=NAME)
+        ) as connection:
+            connection.cursor().execute(f"LOCK TABLES {table} WRITE")
+            yield
 
     def _execute(self, sql: str) -> None:
         import MySQLdb
@@ -224,6 +262,11 @@ def _server_user() -> str | None:
         except KeyError:
             continue
     return None
+
+
+def _children_of(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in children.split()]
 
 
 def _find_folder_of(program: str, folders: Sequence[Path]) -> Path:

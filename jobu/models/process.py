@@ -31,6 +31,10 @@ class ProcessQuerySet(models.QuerySet["Process"]):
         """Did not beat within the lease: what it runs will be rescued."""
         return self.filter(heartbeat_at__lte=DatabaseNow(-settings.LEASE_SECONDS))
 
+    def steady(self) -> Self:
+        """Beat so recently that the others cannot have been kept from beating for a lease."""
+        return self.filter(heartbeat_at__gt=DatabaseNow(-settings.LEASE_SECONDS / 2))
+
 
 class Process(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

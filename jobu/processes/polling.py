@@ -195,7 +195,7 @@ class PollingProcess:
 
     def _beat_and_rescue(self) -> None:
         self.heartbeat.beat()
-        if self.heartbeat.may_judge_others() and rescue():
+        if self.heartbeat.may_judge_others() and rescue(self.heartbeat.process_id):
             self.wake()
 
     def _prune(self) -> None:

@@ -20,6 +20,7 @@ from jobu.outcomes import released
 from jobu.processes.housekeeper import Chore
 from jobu.processes.polling import PollingProcess
 from jobu.queue.claim import claim, claim_alone
+from jobu.queue.rescue import orphans
 from jobu.queue.settle import REFUSED, Settlement, settle_one_by_one
 from jobu.transactions import write_transaction
 from jobu.worker.lanes import Lanes
@@ -240,7 +241,9 @@ class Worker(PollingProcess):
             logs.too_many_abandoned(abandoned)
             self.exit_code = 1
             self.request_stop()
-        if self._drain and not self._lanes.must_look and not has_due and self._pool.is_empty():
+        is_idle = not self._lanes.must_look and not has_due and self._pool.is_empty()
+        # What dead processes hold is not claimable before its rescue, which may be ours to do.
+        if self._drain and is_idle and not orphans().exists():
             self.request_stop()
 
     def _settle_until(self, end: float) -> None:
