@@ -157,6 +157,29 @@ def database_busy(kind: str, error: BaseException, delay: float) -> None:
     logger.warning("%s waits for the database, tries again in %.1f s: %s", kind, delay, error)
 
 
+def statement_hangs(who: str, seconds: float) -> None:
+    logger.error(
+        "%s has waited %.0f s for the database's answer; its connection is dropped", who, seconds
+    )
+
+
+def session_unbounded(error: BaseException) -> None:
+    logger.warning(
+        "The database server takes no bounds for its sessions: if this machine vanishes, rows that "
+        "it has locked stay locked until the server's own keepalive: %s",
+        error,
+    )
+
+
+def did_not_stop(kind: str, process_id: UUID, seconds: float) -> None:
+    logger.error(
+        "%s %s did not stop within %.0f s and exits now; what it still holds will be rescued",
+        kind,
+        process_id,
+        seconds,
+    )
+
+
 def database_back(kind: str) -> None:
     logger.info("%s has its database back", kind)
 

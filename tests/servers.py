@@ -41,8 +41,9 @@ class PrivateServer:
 
     service: str
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: str) -> None:
         self.folder = folder
+        self.host = host
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -50,7 +51,7 @@ class PrivateServer:
     def environment(self) -> dict[str, str]:
         """What points the test project at this server."""
         return {
-            variable(self.service, "host"): "127.0.0.1",
+            variable(self.service, "host"): self.host,
             variable(self.service, "port"): str(self.port),
         }
 
@@ -118,21 +119,23 @@ class PrivateServer:
 class PrivatePostgreSQL(PrivateServer):
     service = "postgres"
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, host: str) -> None:
+        super().__init__(folder, host)
         self._bin = _find_folder_of(
             "initdb", sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
         )
 
     def create(self) -> None:
         _check(self.run(str(self._bin / "initdb"), "-D", "data", "-U", "postgres", "-A", "trust"))
+        with (self.folder / "data" / "pg_hba.conf").open("a") as access:
+            access.write("host all all all trust\n")
         self.start()
         self._execute(f"CREATE DATABASE {NAME}")
 
     def command(self) -> list[str]:
         options = [
             "-c",
-            "listen_addresses=127.0.0.1",
+            f"listen_addresses={self.host}",
             "-c",
             f"unix_socket_directories={self.folder}",
         ]
@@ -148,7 +151,7 @@ class PrivatePostgreSQL(PrivateServer):
     def locked(self, table: str) -> Iterator[None]:
         import psycopg
 
-        address = f"host=127.0.0.1 port={self.port} user=postgres dbname={NAME}"
+        address = f"host={self.host} port={self.port} user=postgres dbname={NAME}"
         with psycopg.connect(address) as connection:
             connection.execute(f"LOCK TABLE {table}")
             yield
@@ -156,7 +159,7 @@ class PrivatePostgreSQL(PrivateServer):
     def _execute(self, sql: str) -> None:
         import psycopg
 
-        address = f"host=127.0.0.1 port={self.port} user=postgres dbname=postgres"
+        address = f"host={self.host} port={self.port} user=postgres dbname=postgres"
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute(sql)
 
@@ -171,6 +174,8 @@ class _MySQLFamily(PrivateServer):
         program, *options = self.initialize
         _check(self.run(program, "--no-defaults", *options, f"--datadir={self.folder}/data"))
         self.start()
+        self._execute("CREATE USER root@'%'")
+        self._execute("GRANT ALL ON *.* TO root@'%'")
         self._execute(f"CREATE DATABASE {NAME} CHARACTER SET utf8mb4")
 
     def command(self) -> list[str]:
@@ -179,7 +184,8 @@ class _MySQLFamily(PrivateServer):
             "--no-defaults",
             f"--datadir={self.folder}/data",
             f"--port={self.port}",
-            "--bind-address=127.0.0.1",
+            f"--bind-address={self.host}",
+            "--skip-name-resolve",
             f"--socket={self.folder}/server.sock",
             f"--pid-file={self.folder}/server.pid",
         ]
@@ -188,20 +194,19 @@ class _MySQLFamily(PrivateServer):
     def locked(self, table: str) -> Iterator[None]:
         import MySQLdb
 
-        with closing(
-            MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", database=NAME)
-        ) as connection:
+        with closing(MySQLdb.connect(**self._address, database=NAME)) as connection:
             connection.cursor().execute(f"LOCK TABLES {table} WRITE")
             yield
 
     def _execute(self, sql: str) -> None:
         import MySQLdb
 
-        connection = MySQLdb.connect(host="127.0.0.1", port=self.port, user="root")
-        try:
+        with closing(MySQLdb.connect(**self._address)) as connection:
             connection.cursor().execute(sql)
-        finally:
-            connection.close()
+
+    @property
+    def _address(self) -> dict[str, str]:
+        return {"unix_socket": f"{self.folder}/server.sock", "user": "root"}
 
 
 class PrivateMariaDB(_MySQLFamily):
@@ -209,8 +214,8 @@ class PrivateMariaDB(_MySQLFamily):
     program = "mariadbd"
     initialize = ("mariadb-install-db", "--auth-root-authentication-method=normal")
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, host: str) -> None:
+        super().__init__(folder, host)
         for program in ("mariadb-install-db", "mariadbd"):
             if shutil.which(program) is None:
                 missing(program)
@@ -221,8 +226,8 @@ class PrivateMySQL(_MySQLFamily):
     program = "mysqld"
     initialize = ("mysqld", "--initialize-insecure")
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, host: str) -> None:
+        super().__init__(folder, host)
         # MariaDB brings a program of that name, too.
         if shutil.which("mysqld") is None or b"MariaDB" in self.run("mysqld", "--version").stdout:
             missing("MySQL's mysqld, which .ci/server can put on the PATH,")
@@ -238,13 +243,13 @@ _SERVERS: dict[str, type[PrivateServer]] = {
 
 
 @contextmanager
-def private_server(vendor: str) -> Iterator[PrivateServer]:
+def private_server(vendor: str, host: str = "127.0.0.1") -> Iterator[PrivateServer]:
     """Run a server of our own; its folder is not pytest's, which is closed to the server's user."""
     with tempfile.TemporaryDirectory(prefix="jobu-test-") as folder:
         owner = _server_user()
         if owner is not None:
             shutil.chown(folder, owner)
-        server = _SERVERS[vendor](Path(folder))
+        server = _SERVERS[vendor](Path(folder), host)
         try:
             server.create()
             yield server

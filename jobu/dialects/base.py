@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import DataError, IntegrityError
 
+from jobu.conf import settings
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from django.db.backends.base.base import BaseDatabaseWrapper
 
 _MOST_CAUSES = 20
+_SHORTEST_BOUND_SECONDS = 5.0
 
 
 class Dialect:
@@ -110,7 +113,21 @@ class Dialect:
         return None
 
     def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
-        """Make a process's own connection more patient than a web request's."""
+        """Open a process's own connection, so that neither side waits for the other for ever.
+
+        It may lie idle for up to two `statement_bound()`s, outside of a transaction.
+        """
+
+    def drop_if_it_waits(self, connection: BaseDatabaseWrapper) -> bool:
+        """Break another thread's connection if that thread waits for the server's answer.
+
+        Not needed where the driver itself bounds how long it waits.
+        """
+        return False
+
+    def bounds(self) -> dict[str, Any]:
+        """Return the OPTIONS that bound how long a connection waits for a server that is lost."""
+        return {}
 
     @contextmanager
     def writing(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
@@ -201,6 +218,21 @@ class Dialect:
             f"ELSE {self.append_sql('e.errors', 'o.error')} END",
             "progress": f"COALESCE({self.json_sql('o.progress')}, e.progress)",
         }
+
+
+def statement_bound() -> float:
+    """Return how many seconds a statement of a process's own connections may take.
+
+    Half a lease, so that a process that lost its connection has another one before it is taken
+    for dead; but not so few that a busy machine is taken for a lost one.
+    """
+    return max(_SHORTEST_BOUND_SECONDS, settings.LEASE_SECONDS / 2)
+
+
+def give_options(connection: BaseDatabaseWrapper, options: Mapping[str, Any]) -> None:
+    """Let this thread's connection alone be opened with these OPTIONS; the project's own win."""
+    database = connection.settings_dict
+    connection.settings_dict = {**database, "OPTIONS": {**options, **database["OPTIONS"]}}
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from jobu.dialects.base import Dialect, causes
+from jobu.dialects.base import Dialect, causes, give_options, statement_bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,6 +100,23 @@ class MySQLDialect(Dialect):
             return None
         found = ".".join(map(str, mysql.mysql_version))
         return f"{name} {found} lacks SKIP LOCKED or JSON_TABLE; {name} {_dotted(needed)} has both"
+
+    def bounds(self) -> dict[str, Any]:
+        seconds = int(statement_bound())
+        # A second more, so that a server that only waits for a lock can say so first.
+        timeout = seconds + 1
+        return {"connect_timeout": seconds, "read_timeout": timeout, "write_timeout": timeout}
+
+    def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
+        give_options(connection, self.bounds())
+        seconds = int(statement_bound())
+        with connection.cursor() as cursor:
+            # `wait_timeout` ends the session, and with it the locks, of a machine that vanished.
+            cursor.execute(
+                "SET SESSION wait_timeout = %s, net_read_timeout = %s, net_write_timeout = %s, "
+                "lock_wait_timeout = %s, innodb_lock_wait_timeout = %s",
+                [3 * seconds, seconds, seconds, seconds, seconds],
+            )
 
     def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:
         # Allowed here: with autocommit off, the transaction begins with the next statement.

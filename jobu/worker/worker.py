@@ -89,12 +89,14 @@ class Worker(PollingProcess):
             if shutdown_timeout is None
             else shutdown_timeout
         )
+        self.shutdown_seconds = self._shutdown_timeout + _LAST_SETTLE_SECONDS + 1
         self._drain = drain
         self._idle_interval = self._poll_interval
         self._lanes = Lanes(self.queues)
         self._has_guessed = False
         self._unsettled: list[Outcome] = []
         self._commit_is_uncertain = False
+        self._ask_again_at = float("inf")
         self._pool = Pool(
             self._pool_size,
             name=self.name,
@@ -127,7 +129,7 @@ class Worker(PollingProcess):
         if self.heartbeat.is_late():
             # It slept past its lease (a stopped machine): be alive again before claiming.
             self.heartbeat.beat()
-        if self._commit_is_uncertain:
+        if self._commit_is_uncertain or time.monotonic() > self._ask_again_at:
             self._give_back_unknown()
         self._pool.pause()
         self._unsettled += self._pool.take_outcomes()
@@ -224,7 +226,8 @@ class Worker(PollingProcess):
     def _give_back_unknown(self) -> None:
         """Give back what a commit claimed for us without our hearing of it.
 
-        When the connection breaks during a commit, only the database knows whether it happened.
+        When the connection breaks during a commit, only the database knows whether it happened. It
+        may happen later, too, when the server stands still meanwhile; so ask again now and then.
         """
         known = self._pool.holds()
         known |= {(o.attempt.execution_id, o.attempt.number) for o in self._unsettled}
@@ -234,6 +237,7 @@ class Worker(PollingProcess):
         # The lanes may think that more of them was claimed than there was.
         self._lanes.forget()
         self._commit_is_uncertain = False
+        self._ask_again_at = time.monotonic() + settings.LEASE_SECONDS
 
     def _stop_if_over(self, has_due: bool) -> None:
         abandoned = self._pool.abandoned()

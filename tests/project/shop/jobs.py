@@ -246,3 +246,12 @@ def look_around() -> dict[str, Any]:
 async def async_look_around() -> dict[str, Any]:
     seen = misbehaviour.look_at_context()
     return {**await sync_to_async(misbehaviour.look_around)(), **seen}
+
+
+@handler("atomic_lock", atomic=True, max_retry=100)
+def atomic_lock() -> None:
+    """Lock what all of its runs lock; the first one never lets go of it."""
+    Effect.objects.select_for_update().get(note="locked by all")
+    if current_job().attempt == 1:
+        logging.getLogger("shop").warning("has the lock")
+        time.sleep(600)
