@@ -13,7 +13,7 @@ import pytest
 
 from tests.machines import Machine, another_machine
 from tests.races.test_outage import manage, report
-from tests.servers import PrivateServer, private_server
+from tests.servers import private_server
 from tests.workers import WorkerProcess, WorkerProcesses, wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
@@ -21,27 +21,34 @@ pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
 LEASE_SECONDS = 10
 
 
-@pytest.fixture
-def machine() -> Iterator[Machine]:
-    with another_machine() as machine:
-        yield machine
+@pytest.fixture(scope="module")
+def environment_of_all() -> Iterator[tuple[Machine, dict[str, str]]]:
+    """Another machine, and what points a process at the database on this one."""
+    with (
+        another_machine() as machine,
+        private_server(os.environ["JOBU_TEST_DATABASE"], machine.our_address) as server,
+    ):
+        environment = {
+            **server.environment,
+            "JOBU_TEST_RUN": "private",
+            "JOBU_TEST_PROCESS": "1",
+            "JOBU_LEASE_SECONDS": str(LEASE_SECONDS),
+        }
+        manage(environment, "migrate", "--verbosity", "0")
+        yield machine, environment
 
 
 @pytest.fixture
-def server(vendor: str, machine: Machine) -> Iterator[PrivateServer]:
-    with private_server(vendor, machine.our_address) as server:
-        yield server
+def machine(environment_of_all: tuple[Machine, dict[str, str]]) -> Iterator[Machine]:
+    machine, _ = environment_of_all
+    yield machine
+    machine.join_again()
 
 
 @pytest.fixture
-def environment(server: PrivateServer) -> dict[str, str]:
-    environment = {
-        **server.environment,
-        "JOBU_TEST_RUN": "private",
-        "JOBU_TEST_PROCESS": "1",
-        "JOBU_LEASE_SECONDS": str(LEASE_SECONDS),
-    }
-    manage(environment, "migrate", "--verbosity", "0")
+def environment(environment_of_all: tuple[Machine, dict[str, str]]) -> dict[str, str]:
+    _, environment = environment_of_all
+    manage(environment, "flush", "--no-input", "--verbosity", "0")
     return environment
 
 
