@@ -122,9 +122,7 @@ def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list
         cursor.execute(*_select_query_of(lane, limit))
         found = cursor.fetchall()
         rows = [
-            row
-            for index, row in enumerate(found)
-            if index < starting or _may_wait(row[4], row[5])
+            row for index, row in enumerate(found) if index < starting or _may_wait(row[4], row[5])
         ]
         if not rows:
             return []

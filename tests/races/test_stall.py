@@ -79,3 +79,25 @@ def test_a_stall_longer_than_the_lease_is_no_death(
         assert worker.wait() == 0, worker.log
     assert "late result" not in workers.logs()
     assert "rescued" not in workers.logs()
+
+
+def test_a_worker_whose_server_stands_still_drops_its_connections_and_goes_on(
+    server: PrivateServer, environment: dict[str, str], workers: WorkerProcesses, vendor: str
+) -> None:
+    manage(environment, "enqueue_test_jobs", "echo", "1")
+    worker = workers.start("--max-poll-interval", "1", **environment)
+    stopped = workers.start("--shutdown-timeout", "1", **environment)
+    stopped.wait_for_log("started")
+    wait_until(lambda: "SUCCESS" in workers.logs(), "a run", workers.logs)
+    with server.frozen():
+        stopped.send(signal.SIGTERM)
+        # The shutdown timeout, ten seconds to settle, three to leave, and a slow machine.
+        assert stopped.wait(40) in {0, 1}, stopped.log
+        # mysqlclient itself bounds how long it waits.
+        hangs = {"postgres": "s for the database's answer", "mysql": "cannot use the database"}
+        worker.wait_for_log(hangs[vendor])
+    worker.wait_for_log("has its database back")
+    manage(environment, "enqueue_test_jobs", "echo", "1")
+    wait_until(lambda: workers.logs().count("SUCCESS") == 2, "a second run", workers.logs)
+    worker.send(signal.SIGTERM)
+    assert worker.wait() == 0, worker.log
