@@ -69,7 +69,7 @@ measure: $(BENCH) mysql
 	$(PY) -m benchmarks $(if $(PEERS),--peers $(PEERS)) $(ARGS)
 
 clean:
-	rm -rf $(VENV) .venv-bench build dist site *.egg-info .coverage* .*_cache sample_project/*.sqlite3*
+	rm -rf $(VENV) .venv-* build dist site *.egg-info .coverage* .*_cache sample_project/*.sqlite3*
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(PY):

@@ -42,6 +42,28 @@ def check_handlers(**_kwargs: Any) -> list[CheckMessage]:
     return [checks.Warning(problem, hint=hint, id="jobu.W002") for problem, hint in problems()]
 
 
+@register(TAG, deploy=True)
+def check_bounds(**_kwargs: Any) -> list[CheckMessage]:
+    """Handlers use the project's own connections; jobu bounds those of its processes itself."""
+    alias = settings.DATABASE
+    if alias not in connections:
+        return []
+    connection = connections[alias]
+    bounds = dialect_of(connection).bounds()
+    missing = {
+        name: bounds[name] for name in bounds if name not in connection.settings_dict["OPTIONS"]
+    }
+    if not missing:
+        return []
+    return [
+        checks.Warning(
+            f"DATABASES[{alias!r}] does not bound how long a handler waits for a lost server.",
+            hint=f"Add to its OPTIONS, with seconds that suit your longest statement: {missing}",
+            id="jobu.W004",
+        )
+    ]
+
+
 @register(TAG, Tags.database)
 def check_database(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
     """Runs with `migrate`, `check --database` and jobu's own commands."""

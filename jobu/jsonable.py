@@ -7,6 +7,8 @@ import datetime
 import decimal
 import enum
 import json
+import math
+import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 MAX_RESULT_BYTES = 1024 * 1024
 MAX_DEPTH = 30
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
+_HUGE_NUMBER = re.compile(r"\d{309}")
+"""As many digits as the first number that no float can be as large as."""
 
 
 def plain(value: Any) -> Any:
@@ -36,13 +40,17 @@ def encode(value: Any, what: str) -> str:
     """Return `value` as JSON text, or say in which way `what` is not JSON."""
     try:
         text = _encoder.encode(value)
-    except (TypeError, ValueError, RecursionError) as error:
+    except Exception as error:
+        # Whatever it is: a value may bring code of its own, or change while it is read.
         raise NotJSONError(f"{what} cannot be stored as JSON: {error}") from error
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         # MariaDB's limit, kept on every database so that they behave the same.
         raise NotJSONError(
             f"{what} cannot be stored as JSON: nested deeper than {MAX_DEPTH} levels"
         )
+    if _HUGE_NUMBER.search(text) and _has_huge_int(text):
+        # MySQL's limit, likewise.
+        raise NotJSONError(f"{what} cannot be stored as JSON: it contains a number beyond 1.8e308")
     # PostgreSQL's jsonb and UTF-8 have no room for these two; better to say so early.
     if "\\u0000" in text and _contains(value, "\0"):
         raise NotJSONError(f"{what} cannot be stored as JSON: it contains a NUL character")
@@ -140,8 +148,22 @@ def _encode_nested(value: Any) -> Any:
     return unwrapped
 
 
+class ExactEncoder(json.JSONEncoder):
+    """Write a large float, such as 6.02e+23, with a fraction: without, PostgreSQL reads an int."""
+
+    def encode(self, o: Any) -> str:
+        text = super().encode(o)
+        return _TEXT_OR_LARGE_FLOAT.sub(_with_fraction, text) if "e+" in text else text
+
+
+def _with_fraction(found: re.Match[str]) -> str:
+    text = found[0]
+    return text if text.startswith('"') else f"{float(text):.1f}"
+
+
+_TEXT_OR_LARGE_FLOAT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\d.-]+e\+\d+')
 # One for all values: json.dumps would make a new one for each.
-_encoder = json.JSONEncoder(allow_nan=False, ensure_ascii=True, default=_encode_nested)
+_encoder = ExactEncoder(allow_nan=False, ensure_ascii=True, default=_encode_nested)
 
 
 def _contains(value: Any, character: str) -> bool:
@@ -168,6 +190,12 @@ def _items(value: Any) -> Iterable[Any]:
     if isinstance(unwrapped, dict):
         return unwrapped.values()
     return unwrapped if isinstance(unwrapped, list | tuple) else ()
+
+
+def _has_huge_int(text: str) -> bool:
+    ints: list[float] = []
+    json.loads(text, parse_int=lambda digits: ints.append(float(digits)))
+    return any(map(math.isinf, ints))
 
 
 def _has_lone_surrogate(text: str) -> bool:

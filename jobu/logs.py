@@ -107,6 +107,24 @@ def abandoned(attempt: Attempt, reason: str, stack: str) -> None:
     )
 
 
+def tasks_left(attempt: Attempt, names: list[str]) -> None:
+    _about(
+        logging.WARNING,
+        attempt,
+        "the handler ended and left %d tasks behind, which are cancelled: %s",
+        len(names),
+        ", ".join(names[:10]),
+    )
+
+
+def forked(attempt: Attempt) -> None:
+    _about(
+        logging.ERROR,
+        attempt,
+        "the handler forked and returned in the child, too; the child ends here",
+    )
+
+
 def unsettleable(attempt: Attempt, error: BaseException) -> None:
     _about(logging.ERROR, attempt, "its outcome cannot be stored, it ends FAILED: %s", error)
 
@@ -148,6 +166,29 @@ def database_busy(kind: str, error: BaseException, delay: float) -> None:
     logger.warning("%s waits for the database, tries again in %.1f s: %s", kind, delay, error)
 
 
+def statement_hangs(who: str, seconds: float) -> None:
+    logger.error(
+        "%s has waited %.0f s for the database's answer; its connection is dropped", who, seconds
+    )
+
+
+def session_unbounded(error: BaseException) -> None:
+    logger.warning(
+        "The database server takes no bounds for its sessions: if this machine vanishes, rows that "
+        "it has locked stay locked until the server's own keepalive: %s",
+        error,
+    )
+
+
+def did_not_stop(kind: str, process_id: UUID, seconds: float) -> None:
+    logger.error(
+        "%s %s did not stop within %.0f s and exits now; what it still holds will be rescued",
+        kind,
+        process_id,
+        seconds,
+    )
+
+
 def database_back(kind: str) -> None:
     logger.info("%s has its database back", kind)
 
@@ -166,7 +207,7 @@ def advice(text: str) -> None:
 
 def too_many_abandoned(count: int) -> None:
     logger.error(
-        "%d handlers ignore their interrupt and keep their threads; this worker drains and exits "
+        "%d handlers ignore their interrupt and go on; this worker drains and exits "
         "so that its supervisor starts a fresh one",
         count,
     )

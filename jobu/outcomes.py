@@ -129,6 +129,7 @@ def _failure(
     trace: str,
     retry_delay: Callable[[int], float] | None,
 ) -> Outcome:
+    message = storable_text(message, MAX_MESSAGE_LENGTH)
     failures = attempt.retry_count + 1
     retries = retry_delay is not None and failures < attempt.max_retry
     return Outcome(

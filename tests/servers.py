@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -40,8 +41,11 @@ class PrivateServer:
 
     service: str
 
-    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
+    def __init__(
+        self, folder: Path, *options: str, host: str = "127.0.0.1", **variables: str
+    ) -> None:
         self.folder = folder
+        self.host = host
         self.port = free_port()
         self._options = options
         self._variables = variables
@@ -51,7 +55,7 @@ class PrivateServer:
     def environment(self) -> dict[str, str]:
         """What points the test project at this server."""
         return {
-            variable(self.service, "host"): "127.0.0.1",
+            variable(self.service, "host"): self.host,
             variable(self.service, "port"): str(self.port),
         }
 
@@ -89,6 +93,24 @@ class PrivateServer:
         self._process.kill()
         self._process.wait()
 
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let every process of it stand still, as if its disk or its machine did."""
+        assert self._process is not None
+        pids = [self._process.pid, *children_of(self._process.pid)]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        """Let nobody read or write the test project's table."""
+        raise NotImplementedError
+
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self.stop()
@@ -115,21 +137,23 @@ Server = TypeVar("Server", bound=PrivateServer)
 class PrivatePostgreSQL(PrivateServer):
     service = "postgres"
 
-    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
-        super().__init__(folder, *options, **variables)
+    def __init__(self, folder: Path, *options: str, **more: str) -> None:
+        super().__init__(folder, *options, **more)
         self._bin = _find_folder_of(
             "initdb", sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
         )
 
     def create(self) -> None:
         _check(self.run(str(self._bin / "initdb"), "-D", "data", "-U", "postgres", "-A", "trust"))
+        with (self.folder / "data" / "pg_hba.conf").open("a") as access:
+            access.write("host all all all trust\n")
         self.start()
         self._execute(f"CREATE DATABASE {NAME}")
 
     def command(self) -> list[str]:
         options = [
             "-c",
-            "listen_addresses=127.0.0.1",
+            f"listen_addresses={self.host}",
             "-c",
             f"unix_socket_directories={self.folder}",
         ]
@@ -141,10 +165,19 @@ class PrivatePostgreSQL(PrivateServer):
         assert self._process is not None
         self._process.wait()
 
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        import psycopg
+
+        address = f"host={self.host} port={self.port} user=postgres dbname={NAME}"
+        with psycopg.connect(address) as connection:
+            connection.execute(f"LOCK TABLE {table}")
+            yield
+
     def _execute(self, sql: str) -> None:
         import psycopg
 
-        address = f"host=127.0.0.1 port={self.port} user=postgres dbname=postgres"
+        address = f"host={self.host} port={self.port} user=postgres dbname=postgres"
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute(sql)
 
@@ -159,6 +192,8 @@ class _MySQLFamily(PrivateServer):
         program, *options = self.initialize
         _check(self.run(program, "--no-defaults", *options, f"--datadir={self.folder}/data"))
         self.start()
+        self._execute("CREATE USER root@'%'")
+        self._execute("GRANT ALL ON *.* TO root@'%'")
         self._execute(f"CREATE DATABASE {NAME} CHARACTER SET utf8mb4")
 
     def command(self) -> list[str]:
@@ -167,19 +202,29 @@ class _MySQLFamily(PrivateServer):
             "--no-defaults",
             f"--datadir={self.folder}/data",
             f"--port={self.port}",
-            "--bind-address=127.0.0.1",
+            f"--bind-address={self.host}",
+            "--skip-name-resolve",
             f"--socket={self.folder}/server.sock",
             f"--pid-file={self.folder}/server.pid",
         ]
 
+    @contextmanager
+    def locked(self, table: str) -> Iterator[None]:
+        import MySQLdb
+
+        with closing(MySQLdb.connect(**self._address, database=NAME)) as connection:
+            connection.cursor().execute(f"LOCK TABLES {table} WRITE")
+            yield
+
     def _execute(self, sql: str) -> None:
         import MySQLdb
 
-        connection = MySQLdb.connect(host="127.0.0.1", port=self.port, user="root")
-        try:
+        with closing(MySQLdb.connect(**self._address)) as connection:
             connection.cursor().execute(sql)
-        finally:
-            connection.close()
+
+    @property
+    def _address(self) -> dict[str, str]:
+        return {"unix_socket": f"{self.folder}/server.sock", "user": "root"}
 
 
 class PrivateMariaDB(_MySQLFamily):
@@ -187,8 +232,8 @@ class PrivateMariaDB(_MySQLFamily):
     program = "mariadbd"
     initialize = ("mariadb-install-db", "--auth-root-authentication-method=normal")
 
-    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
-        super().__init__(folder, *options, **variables)
+    def __init__(self, folder: Path, *options: str, **more: str) -> None:
+        super().__init__(folder, *options, **more)
         for program in ("mariadb-install-db", "mariadbd"):
             if shutil.which(program) is None:
                 missing(program)
@@ -199,8 +244,8 @@ class PrivateMySQL(_MySQLFamily):
     program = "mysqld"
     initialize = ("mysqld", "--initialize-insecure")
 
-    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
-        super().__init__(folder, *options, **variables)
+    def __init__(self, folder: Path, *options: str, **more: str) -> None:
+        super().__init__(folder, *options, **more)
         # MariaDB brings a program of that name, too.
         if shutil.which("mysqld") is None or b"MariaDB" in self.run("mysqld", "--version").stdout:
             missing("MySQL's mysqld, which .ci/server can put on the PATH,")
@@ -216,9 +261,9 @@ _SERVERS: dict[str, type[PrivateServer]] = {
 
 
 @contextmanager
-def private_server(vendor: str) -> Iterator[PrivateServer]:
+def private_server(vendor: str, host: str = "127.0.0.1") -> Iterator[PrivateServer]:
     """Run a server of our own."""
-    with server_folder() as folder, running(_SERVERS[vendor](folder)) as server:
+    with server_folder() as folder, running(_SERVERS[vendor](folder, host=host)) as server:
         yield server
 
 
@@ -254,11 +299,15 @@ def server_user() -> str | None:
     return None
 
 
+def children_of(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in children.split()]
+
+
 def _find_folder_of(program: str, folders: Sequence[Path]) -> Path:
     on_path = shutil.which(program)
     if on_path:
-        # Where it really is: beside the others.
-        return Path(on_path).resolve().parent
+        return Path(on_path).parent
     for folder in folders:
         if (folder / program).exists():
             return folder

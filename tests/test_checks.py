@@ -8,8 +8,9 @@ import pytest
 from django.db import connection
 from django.test import override_settings
 
-from jobu.checks import check_settings
+from jobu.checks import check_bounds, check_settings
 from jobu.conf import setting_types
+from jobu.dialects import dialect_of
 
 Found = list[tuple[str, str, str]]
 
@@ -247,3 +248,17 @@ def test_w001_a_setting_like_no_other() -> None:
     [(identifier, message, hint)] = found_with(JOBU_XYZZY=5)
     assert (identifier, message) == ("jobu.W001", "jobu has no setting JOBU_XYZZY.")
     assert hint == f"It has {', '.join(f'JOBU_{name}' for name in setting_types)}."
+
+
+def test_w004_a_database_whose_loss_a_handler_would_wait_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bounds = dialect_of(connection).bounds()
+    assert bool(bounds) is (connection.vendor != "sqlite")
+    found = check_bounds()
+    assert [message.id for message in found] == ["jobu.W004"] * bool(bounds)
+    if found:
+        assert str(bounds) in str(found[0].hint)
+    options = {**connection.settings_dict["OPTIONS"], **bounds}
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", options)
+    assert check_bounds() == []

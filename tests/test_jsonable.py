@@ -57,8 +57,11 @@ JSON_VALUES = [
     "",
     0,
     False,
-    [0.1, -1e15, 5e-300],
-    2**70,
+    [0.1, -1e15, 5e-300, 123456789.12345679],
+    [1e16, -6.02e23, 1.7976931348623157e308],
+    [2**63, -(2**64) - 1, 2**70, 10**300],
+    [1, 1.0],
+    {"\\": [6.02e23, "\\", "6.02e+23"], "1e+22": 'a "quoted" 6.02e+23'},
     "back\\u0000slash",
     "\\ud800 spelled out",
     "\x01\x1f\x7f",
@@ -79,6 +82,8 @@ def test_the_database_gives_an_encoded_value_back_unchanged(value: Any) -> None:
     execution = JobExecution.objects.create(handler_name="echo", params=params)
     execution.refresh_from_db()
     assert execution.params == {"value": value}
+    # Equal, but not the same: 1 and 1.0.
+    assert repr(execution.params) == repr({"value": value})
 
 
 def test_records_are_encoded_by_their_fields_at_any_depth() -> None:
@@ -143,6 +148,8 @@ def deep() -> list[Any]:
         ({(1, 2): 3}, "keys must be str, int, float, bool or None, not tuple"),
         (float("nan"), "Out of range float values are not JSON compliant"),
         ([float("inf")], "Out of range float values are not JSON compliant"),
+        (2**1024, "it contains a number beyond 1.8e308"),
+        ({"a": [0, -(10**400)]}, "it contains a number beyond 1.8e308"),
         (circular(), "Circular reference detected"),
         (deep(), "maximum recursion depth exceeded"),
         ("a\0b", "it contains a NUL character"),

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,11 +17,17 @@ MANAGE = Path(__file__).parent / "project" / "manage.py"
 class WorkerProcess:
     """One started command, its log in a file."""
 
-    def __init__(self, arguments: tuple[str, ...], log: Path, environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        log: Path,
+        environment: dict[str, str],
+        through: Sequence[str],
+    ) -> None:
         self._log = log
         with log.open("w") as stream:
             self.popen = subprocess.Popen(
-                [sys.executable, str(MANAGE), *arguments],
+                [*through, sys.executable, str(MANAGE), *arguments],
                 stdout=stream,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, "JOBU_TEST_PROCESS": "1", **environment},
@@ -51,10 +57,11 @@ class WorkerProcess:
 
 
 class WorkerProcesses:
-    """The worker processes of one test."""
+    """The worker processes of one test, started `through` another command if it is given."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, through: Sequence[str] = ()) -> None:
         self._folder = Path(folder)
+        self._through = through
         self._all: list[WorkerProcess] = []
 
     def start(self, *options: str, **environment: str) -> WorkerProcess:
@@ -63,7 +70,7 @@ class WorkerProcesses:
 
     def start_command(self, *arguments: str, **environment: str) -> WorkerProcess:
         log = self._folder / f"worker{len(self._all)}.log"
-        worker = WorkerProcess(arguments, log, environment)
+        worker = WorkerProcess(arguments, log, environment, self._through)
         self._all.append(worker)
         return worker
 

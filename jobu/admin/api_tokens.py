@@ -58,8 +58,10 @@ class ApiTokenAdmin(JobuAdmin):
 
     @admin.action(description=_("Revoke selected tokens"), permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
-        for token in queryset.filter(revoked_at__isnull=True):
+        tokens = list(queryset.filter(revoked_at__isnull=True))
+        for token in tokens:
             self.log_change(request, token, "Revoked.")
-        count = ApiToken.objects.filter(pk__in=queryset.values("pk")).revoke()
+        # By id: MySQL cannot update a table that the same statement reads.
+        count = ApiToken.objects.filter(pk__in=[token.pk for token in tokens]).revoke()
         text = ngettext("%d token was revoked.", "%d tokens were revoked.", count)
         self.message_user(request, text % count, messages.SUCCESS)

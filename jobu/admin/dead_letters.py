@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST
 
 from jobu.admin.badges import badge
 from jobu.admin.excerpts import MAX_EDITED_LENGTH, download, download_json, excerpt_of_bytes
+from jobu.admin.filters import StateFilter
 from jobu.admin.history import record
 from jobu.admin.read_only import ReadOnlyAdmin
 from jobu.admin.words import moment_html
@@ -32,8 +33,6 @@ from jobu.queue.dead_letters import discard, requeue
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
@@ -46,36 +45,28 @@ _MOST_HEADERS = 30
 _MOST_SHOWN = 5
 
 
-class StateFilter(admin.SimpleListFilter):
-    """Shows the open ones, unless asked otherwise."""
-
-    title = _("state")
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("requeued", _("requeued")), ("discarded", _("discarded")), ("all", _("All"))]
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        choices = super().choices(changelist)
-        yield {**next(choices), "display": _("open")}
-        yield from choices
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        state = self.value()
-        if state == "all":
-            return queryset
-        vocabulary: Any = queryset
-        chosen = {"requeued": vocabulary.requeued, "discarded": vocabulary.discarded}
-        found: QuerySet[Any] = chosen.get(state or "", vocabulary.open)()
-        return found
-
-
 class RequeueForm(forms.Form):
+    """The message, to be edited by who may publish; without a field if it is too large for one."""
+
     body = forms.CharField(
         label=_("Message"),
         strip=False,
         widget=forms.Textarea({"class": "vLargeTextField jobu-json", "rows": 12}),
     )
+
+    def __init__(self, data: Any, letter: DeadLetter, *, may_edit: bool) -> None:
+        self.text = _text_of(letter)
+        super().__init__(data, initial={"body": self.text})
+        self.fields["body"].widget.attrs["readonly"] = not may_edit
+        if len(letter.body) > MAX_EDITED_LENGTH:
+            del self.fields["body"]
+
+    def edited_body(self) -> str | None:
+        """Return the text, unless nobody touched it: then the bytes go as they came."""
+        if "body" not in self.fields:
+            return None
+        body = _normal(self.cleaned_data["body"])
+        return body if self.text is None or body != _normal(self.text) else None
 
 
 @admin.register(DeadLetter)
@@ -132,30 +123,35 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         letter: Any = self.get_object(request, object_id)
         if letter is None:
             return self.gone(request, object_id)
-        text = _text_of(letter)
         # Another text is a message of one's own.
         may_edit = self.allows(request, "publish_message")
-        # What is not text becomes an execution only once somebody has written another.
-        is_requeueable = may_requeue and (may_edit or text is not None)
         posted = request.POST if request.method == "POST" else None
-        form = RequeueForm(posted, initial={"body": text})
-        form.fields["body"].widget.attrs["readonly"] = not may_edit
-        if is_large := len(letter.body) > MAX_EDITED_LENGTH:
-            del form.fields["body"]
+        form = RequeueForm(posted, letter, may_edit=may_edit)
         if request.method == "POST" and form.is_valid():
-            body = _normal(form.cleaned_data.get("body", ""))
-            # What nobody touched goes as the bytes it came as.
-            is_edited = not is_large and (text is None or body != _normal(text))
-            if is_edited and not may_edit:
+            edited = form.edited_body()
+            if edited is not None and not may_edit:
                 raise PermissionDenied
             try:
-                execution = _requeue(request, letter, body if is_edited else None)
+                execution = _requeue(request, letter, edited)
             except (MessageError, DeadLetterError) as error:
-                form.add_error(None if is_large else "body", str(error))
+                form.add_error("body" if "body" in form.fields else None, str(error))
             else:
                 note = gettext("Requeued as execution #%s.") % execution.pk
                 self.message_user(request, note, messages.SUCCESS)
                 return HttpResponseRedirect(_after(request, execution.pk))
+        # What is not text becomes an execution only once somebody has written another.
+        is_requeueable = may_requeue and (may_edit or form.text is not None)
+        return self._page(request, letter, form, is_requeueable=is_requeueable, may_edit=may_edit)
+
+    def _page(
+        self,
+        request: HttpRequest,
+        letter: Any,
+        form: RequeueForm,
+        *,
+        is_requeueable: bool,
+        may_edit: bool,
+    ) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
             "title": str(letter),
@@ -169,7 +165,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "key": excerpt_of_bytes(letter.key or b"", _MOST_CHARACTERS),
             **_headers(letter),
             "shown": excerpt_of_bytes(letter.body),
-            "is_text": text is not None,
+            "is_text": form.text is not None,
             "may_edit": may_edit,
             "state": self.state(letter),
             "may_see_executions": self.shows(request, JobExecution),

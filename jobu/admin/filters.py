@@ -128,6 +128,30 @@ class QueueFilter(_Filter):
         return [(queue, queue) for queue in sorted(queues)]
 
 
+class StateFilter(admin.SimpleListFilter):
+    """Shows the open dead letters, unless asked otherwise."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("requeued", _("requeued")), ("discarded", _("discarded")), ("all", _("All"))]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        choices = super().choices(changelist)
+        yield {**next(choices), "display": _("open")}
+        yield from choices
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        state = self.value()
+        if state == "all":
+            return queryset
+        vocabulary: Any = queryset
+        chosen = {"requeued": vocabulary.requeued, "discarded": vocabulary.discarded}
+        found: QuerySet[Any] = chosen.get(state or "", vocabulary.open)()
+        return found
+
+
 class CronFilter(_Filter):
     title = _("cron job")
     parameter_name = "cron"

@@ -1,6 +1,6 @@
 """All knowledge of database vendors: one module each, one interface (`Dialect`)."""
 
-from jobu.dialects.base import Dialect
+from jobu.dialects.base import Dialect, statement_bound
 from jobu.dialects.lookup import dialect_for, dialect_of
 from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time
 
@@ -11,4 +11,5 @@ __all__ = [
     "database_time",
     "dialect_for",
     "dialect_of",
+    "statement_bound",
 ]

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import DataError, IntegrityError
 
+from jobu.conf import settings
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from django.db.backends.base.base import BaseDatabaseWrapper
+
+_MOST_CAUSES = 20
+_SHORTEST_BOUND_SECONDS = 5.0
 
 
 class Dialect:
@@ -87,6 +92,14 @@ class Dialect:
         """Return SQL that makes a JSON column's value of JSON text."""
         return text
 
+    def json_text_column(self, connection: BaseDatabaseWrapper, column: str) -> Any:
+        """Return `type` and `check` of a column for JSON, if the usual one changes numbers."""
+        return {}
+
+    def json_value_sql(self, connection: BaseDatabaseWrapper, column: str) -> str:
+        """Return SQL for what a JSON column holds, to be compared with another JSON value."""
+        return column
+
     def exact_collation(self, connection: BaseDatabaseWrapper) -> str | None:
         """Name a collation under which `a`, `A` and `a ` differ, if the default one is lax."""
         return None
@@ -100,7 +113,21 @@ class Dialect:
         return None
 
     def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
-        """Make a process's own connection more patient than a web request's."""
+        """Open a process's own connection, so that neither side waits for the other for ever.
+
+        It may lie idle for up to two `statement_bound()`s, outside of a transaction.
+        """
+
+    def drop_if_it_waits(self, connection: BaseDatabaseWrapper) -> bool:
+        """Break another thread's connection if that thread waits for the server's answer.
+
+        Not needed where the driver itself bounds how long it waits.
+        """
+        return False
+
+    def bounds(self) -> dict[str, Any]:
+        """Return the OPTIONS that bound how long a connection waits for a server that is lost."""
+        return {}
 
     @contextmanager
     def writing(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
@@ -122,6 +149,14 @@ class Dialect:
         """End another thread's session, so that its transaction lets go of its locks."""
         raise NotImplementedError
 
+    def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
+        """Ask the server whether another job can use the connection; raise, or say no, if not."""
+        return connection.is_usable()
+
+    def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
+        """Tell, without asking the server, whether a job left the connection as it was opened."""
+        return True
+
     def is_out_of_connections(self, error: BaseException) -> bool:
         """Tell whether one connection more was refused: a temporary condition."""
         return False
@@ -132,7 +167,8 @@ class Dialect:
 
     def refuses(self, error: BaseException) -> bool:
         """Tell whether what the statement carried is at fault: trying again would not help."""
-        return any(isinstance(cause, DataError | IntegrityError) for cause in causes(error))
+        # The error itself, not what it came after: a lost connection may follow a refusal.
+        return isinstance(error, DataError | IntegrityError)
 
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         """Wake the workers that listen for these queues."""
@@ -184,9 +220,27 @@ class Dialect:
         }
 
 
+def statement_bound() -> float:
+    """Return how many seconds a statement of a process's own connections may take.
+
+    Half a lease, so that a process that lost its connection has another one before it is taken
+    for dead; but not so few that a busy machine is taken for a lost one.
+    """
+    return max(_SHORTEST_BOUND_SECONDS, settings.LEASE_SECONDS / 2)
+
+
+def give_options(connection: BaseDatabaseWrapper, options: Mapping[str, Any]) -> None:
+    """Let this thread's connection alone be opened with these OPTIONS; the project's own win."""
+    database = connection.settings_dict
+    connection.settings_dict = {**database, "OPTIONS": {**options, **database["OPTIONS"]}}
+
+
 def causes(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and what caused it: Django wraps the driver's errors."""
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+    cause: BaseException | None = error
+    # Not for ever: a handler may raise errors that cause each other.
+    for _ in range(_MOST_CAUSES):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.__cause__ or cause.__context__

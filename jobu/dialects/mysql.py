@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from jobu.dialects.base import Dialect, causes
+from jobu.dialects.base import Dialect, causes, give_options, statement_bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,9 +77,21 @@ class MySQLDialect(Dialect):
             SET {assigned}
         """  # noqa: S608 - every name in it is ours
 
+    def json_text_column(self, connection: BaseDatabaseWrapper, column: str) -> Any:
+        # MySQL reads a number of its JSON type as 64 bits or a double, and some versions not quite
+        # the nearest one. To MariaDB, JSON is such a text.
+        if _is_mariadb(connection):
+            return {}
+        return {
+            "type": "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+            "check": f"JSON_VALID({column})",
+        }
+
+    def json_value_sql(self, connection: BaseDatabaseWrapper, column: str) -> str:
+        return column if _is_mariadb(connection) else f"CAST({column} AS JSON)"
+
     def exact_collation(self, connection: BaseDatabaseWrapper) -> str | None:
-        is_mariadb = cast("DatabaseWrapper", connection).mysql_is_mariadb
-        return "utf8mb4_nopad_bin" if is_mariadb else "utf8mb4_0900_bin"
+        return "utf8mb4_nopad_bin" if _is_mariadb(connection) else "utf8mb4_0900_bin"
 
     def missing_requirement(self, connection: BaseDatabaseWrapper) -> str | None:
         mysql = cast("DatabaseWrapper", connection)
@@ -88,6 +100,23 @@ class MySQLDialect(Dialect):
             return None
         found = ".".join(map(str, mysql.mysql_version))
         return f"{name} {found} lacks SKIP LOCKED or JSON_TABLE; {name} {_dotted(needed)} has both"
+
+    def bounds(self) -> dict[str, Any]:
+        seconds = int(statement_bound())
+        # A second more, so that a server that only waits for a lock can say so first.
+        timeout = seconds + 1
+        return {"connect_timeout": seconds, "read_timeout": timeout, "write_timeout": timeout}
+
+    def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
+        give_options(connection, self.bounds())
+        seconds = int(statement_bound())
+        with connection.cursor() as cursor:
+            # `wait_timeout` ends the session, and with it the locks, of a machine that vanished.
+            cursor.execute(
+                "SET SESSION wait_timeout = %s, net_read_timeout = %s, net_write_timeout = %s, "
+                "lock_wait_timeout = %s, innodb_lock_wait_timeout = %s",
+                [3 * seconds, seconds, seconds, seconds, seconds],
+            )
 
     def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:
         # Allowed here: with autocommit off, the transaction begins with the next statement.
@@ -104,13 +133,27 @@ class MySQLDialect(Dialect):
             cursor.execute("KILL %s", [session_id])
 
     def refuses(self, error: BaseException) -> bool:
-        return super().refuses(error) or any(_errno(cause) in _REFUSALS for cause in causes(error))
+        return super().refuses(error) or _errno(error) in _REFUSALS
+
+    def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
+        # Not by a ping, which costs as much: a transaction that the last job began with SQL is
+        # known to the server alone.
+        connection.connection.rollback()
+        return True
+
+    def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
+        # Told by the server with each answer.
+        return bool(connection.connection.get_autocommit()) is connection.get_autocommit()
 
     def is_out_of_connections(self, error: BaseException) -> bool:
         return any(_errno(cause) in _TOO_MANY_CONNECTIONS for cause in causes(error))
 
     def is_busy(self, error: BaseException) -> bool:
         return any(_errno(cause) in _BUSY for cause in causes(error))
+
+
+def _is_mariadb(connection: BaseDatabaseWrapper) -> bool:
+    return cast("DatabaseWrapper", connection).mysql_is_mariadb
 
 
 def _errno(error: BaseException) -> Any:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from typing import TYPE_CHECKING, Any
 
+from django.db import DataError, ProgrammingError
+
+from jobu import logs
 from jobu.dialects import postgresql_schema as schema
-from jobu.dialects.base import Dialect, causes
+from jobu.dialects.base import Dialect, causes, give_options, statement_bound
 from jobu.dialects.postgresql_schema import CHANNEL
 
 if TYPE_CHECKING:
@@ -15,6 +20,10 @@ if TYPE_CHECKING:
 
 _TOO_MANY_CONNECTIONS = ("too many clients", "remaining connection slots", "too many connections")
 _FEW_ROWS = 10
+_IDLE = 0
+"""libpq's status of a connection without a transaction."""
+_KEEPALIVES = 3
+_COMMAND_IN_PROGRESS = 1
 _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
 
 
@@ -78,19 +87,77 @@ class PostgreSQLDialect(Dialect):
                 AND (e.claimed_by, e.status) IS NOT DISTINCT FROM (%s::uuid, 'RUNNING')
         """  # noqa: S608 - every name in it is ours
 
+    def bounds(self) -> dict[str, Any]:
+        keepalives = {f"keepalives_{name}": value for name, value in _keepalives().items()}
+        return {
+            "connect_timeout": int(min(10, statement_bound())),
+            **keepalives,
+            "tcp_user_timeout": _milliseconds(statement_bound()),
+        }
+
+    def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
+        give_options(connection, self.bounds())
+        # A pool's connections are the project's, and are opened with its OPTIONS.
+        connection.settings_dict["OPTIONS"].pop("pool", None)
+        connection.ensure_connection()
+        raw: Any = connection.connection
+        bounds = {
+            **_session_bounds(),
+            "statement_timeout": _milliseconds(statement_bound()),
+            "idle_in_transaction_session_timeout": _milliseconds(2 * statement_bound()),
+            "client_connection_check_interval": _milliseconds(statement_bound() / 2),
+        }
+        try:
+            with connection.cursor() as cursor:
+                # Behind a pooling proxy, which makes up its own pids, the session is not ours.
+                cursor.execute(
+                    f"SELECT {_set_config_sql(bounds, 'FALSE')} WHERE pg_backend_pid() = %s",
+                    [raw.info.backend_pid],
+                )
+        except (DataError, ProgrammingError) as error:
+            # An old server, or one on a system that cannot check its clients' connections.
+            logs.session_unbounded(error)
+
+    def drop_if_it_waits(self, connection: BaseDatabaseWrapper) -> bool:
+        postgres: Any = connection
+        raw = postgres.connection
+        if raw is None or raw.info.transaction_status != _COMMAND_IN_PROGRESS:
+            return False
+        try:
+            with socket.socket(fileno=os.dup(raw.fileno())) as duplicate:
+                # Asked afterwards: had it been closed before, its number might be another's now.
+                if raw.closed:
+                    return False
+                duplicate.shutdown(socket.SHUT_RDWR)
+        except (OSError, postgres.Database.Error):
+            # Its thread has found out by itself in this moment.
+            return False
+        return True
+
     def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
 
     def session_id(self, connection: BaseDatabaseWrapper) -> Any:
-        # Asked of the server: behind a pooling proxy the driver's own idea of it is made up.
+        # Asked of the server: behind a pooling proxy the driver's own idea of it is made up. On
+        # the way the transaction's locks are bound to its client: they end with its machine.
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_backend_pid()")
+            cursor.execute(f"SELECT pg_backend_pid(), {_set_config_sql(_session_bounds(), 'TRUE')}")
             return cursor.fetchone()[0]
 
     def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s)", [session_id])
+
+    def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
+        usual = connection.isolation_level  # type: ignore[attr-defined]
+        driver = connection.connection
+        return (
+            driver.info.transaction_status == _IDLE
+            and driver.isolation_level in {None, usual}
+            and driver.read_only is None
+            and driver.deferrable is None
+        )
 
     def is_out_of_connections(self, error: BaseException) -> bool:
         return any(
@@ -104,8 +171,8 @@ class PostgreSQLDialect(Dialect):
 
     def refuses(self, error: BaseException) -> bool:
         # Class 54: beyond what the server can hold, such as elements of more than 256 MB.
-        states = (getattr(cause, "sqlstate", None) or "" for cause in causes(error))
-        return super().refuses(error) or any(state.startswith("54") for state in states)
+        state = getattr(error.__cause__, "sqlstate", None) or ""
+        return super().refuses(error) or state.startswith("54")
 
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         with connection.cursor() as cursor:
@@ -121,3 +188,25 @@ class PostgreSQLDialect(Dialect):
         with connection.cursor() as cursor:
             cursor.execute("SELECT to_regproc(%s) IS NOT NULL", [schema.enqueue_function(table)])
             return bool(cursor.fetchone()[0])
+
+
+def _keepalives() -> dict[str, int]:
+    """Return when the peer of an idle connection is asked whether it is there, in seconds."""
+    half = statement_bound() / 2
+    return {"idle": int(half), "interval": max(1, int(half / _KEEPALIVES)), "count": _KEEPALIVES}
+
+
+def _session_bounds() -> dict[str, int]:
+    """Return the server's settings that find out that a client's machine has vanished."""
+    keepalives = {f"tcp_keepalives_{name}": value for name, value in _keepalives().items()}
+    return {**keepalives, "tcp_user_timeout": _milliseconds(statement_bound())}
+
+
+def _set_config_sql(values: Mapping[str, int], is_local: str) -> str:
+    return ", ".join(
+        f"set_config('{name}', '{value}', {is_local})" for name, value in values.items()
+    )
+
+
+def _milliseconds(seconds: float) -> int:
+    return int(1000 * seconds)

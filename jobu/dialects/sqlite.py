@@ -107,6 +107,10 @@ class SQLiteDialect(Dialect):
         session_id.interrupt()
         session_id.close()
 
+    def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
+        driver = connection.connection
+        return not driver.in_transaction and driver.isolation_level is None
+
     def is_busy(self, error: BaseException) -> bool:
         return any(
             isinstance(cause, sqlite3.OperationalError | OperationalError)

@@ -7,11 +7,14 @@ import time
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from jobu.exceptions import NoCurrentJobError
 from jobu.jsonable import storable_text
 
 if TYPE_CHECKING:
+    import asyncio
+
     from jobu.attempts import Attempt
 
 MAX_NOTE_LENGTH = 500
@@ -29,6 +32,7 @@ class CurrentJob:
         self.cancel_requested = False
         self.last_progress: dict[str, Any] | None = None
         self.ends_at = time.monotonic() + attempt.timeout_seconds
+        self._tasks: WeakSet[asyncio.Task[Any]] | None = None
 
     @property
     def deadline(self) -> datetime:
@@ -47,6 +51,16 @@ class CurrentJob:
             "total": None if total is None else _number(total),
             "note": storable_text(str(note), MAX_NOTE_LENGTH),
         }
+
+    def note_task(self, task: asyncio.Task[Any]) -> None:
+        """Take notice of a task that the handler started."""
+        if self._tasks is None:
+            self._tasks = WeakSet()
+        self._tasks.add(task)
+
+    def cancel_tasks(self) -> list[str]:
+        """Cancel the tasks that the handler left running; return their names."""
+        return [task.get_name() for task in self._tasks or () if task.cancel()]
 
 
 def _number(value: float) -> float:

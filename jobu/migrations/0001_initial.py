@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
                 ),
                 ("revision", models.PositiveBigIntegerField(default=0)),
                 ("counted_until", models.DateTimeField()),
-                ("totals", models.JSONField(default=dict)),
+                ("totals", jobu.models.fields.ExactJSONField(default=dict)),
             ],
             options={
                 "default_permissions": (),
@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
                 ("handler_name", jobu.models.fields.ExactCharField(max_length=200)),
                 (
                     "handler_params",
-                    models.JSONField(
+                    jobu.models.fields.ExactJSONField(
                         blank=True, default=dict, validators=[jobu.models.cron_job.validate_params]
                     ),
                 ),
@@ -275,7 +275,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("handler_name", jobu.models.fields.ExactCharField(max_length=200)),
-                ("params", models.JSONField(default=dict)),
+                ("params", jobu.models.fields.ExactJSONField(default=dict)),
                 (
                     "param_source",
                     jobu.models.fields.ExactCharField(
@@ -315,18 +315,18 @@ class Migration(migrations.Migration):
                 ("claimed_by", models.UUIDField(blank=True, null=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
-                ("result", models.JSONField(blank=True, null=True)),
+                ("result", jobu.models.fields.ExactJSONField(blank=True, null=True)),
                 ("error_message", models.TextField(blank=True, default="")),
-                ("errors", models.JSONField(blank=True, default=list)),
+                ("errors", jobu.models.fields.ExactJSONField(blank=True, default=list)),
                 (
                     "dedupe_key",
                     jobu.models.fields.ExactCharField(blank=True, max_length=255, null=True),
                 ),
                 ("cancel_requested", models.BooleanField(default=False)),
-                ("progress", models.JSONField(blank=True, null=True)),
+                ("progress", jobu.models.fields.ExactJSONField(blank=True, null=True)),
                 (
                     "extra",
-                    models.JSONField(
+                    jobu.models.fields.ExactJSONField(
                         blank=True,
                         help_text="What a message said that jobu has no use for.",
                         null=True,
@@ -370,7 +370,7 @@ class Migration(migrations.Migration):
                 ("key", jobu.models.fields.BytesField(blank=True, null=True)),
                 (
                     "headers",
-                    models.JSONField(
+                    jobu.models.fields.ExactJSONField(
                         blank=True,
                         default=list,
                         help_text="Pairs of a name and a text, as they came.",
@@ -456,7 +456,7 @@ class Migration(migrations.Migration):
                 ("pid", models.PositiveIntegerField()),
                 (
                     "queues",
-                    models.JSONField(
+                    jobu.models.fields.ExactJSONField(
                         blank=True, default=list, help_text="Empty means every queue."
                     ),
                 ),
@@ -492,7 +492,7 @@ class Migration(migrations.Migration):
                 ),
                 ("seconds", models.PositiveIntegerField()),
                 ("begins_at", models.DateTimeField()),
-                ("content", models.JSONField(default=dict)),
+                ("content", jobu.models.fields.ExactJSONField(default=dict)),
             ],
             options={
                 "verbose_name": "summary",

@@ -19,7 +19,7 @@ from jobu.cron import problem_with_expression, problem_with_timezone, ticks_betw
 from jobu.dialects import DatabaseNow
 from jobu.exceptions import OptionError
 from jobu.jsonable import encode_object
-from jobu.models.fields import ExactCharField
+from jobu.models.fields import ExactCharField, ExactJSONField
 
 if TYPE_CHECKING:
     from django.db.models.manager import Manager
@@ -77,7 +77,7 @@ class CronJob(models.Model):
         max_length=64, default=project_timezone, validators=[validate_timezone]
     )
     handler_name = ExactCharField(max_length=200)
-    handler_params = models.JSONField(blank=True, default=dict, validators=[validate_params])
+    handler_params = ExactJSONField(blank=True, default=dict, validators=[validate_params])
     is_enabled = models.BooleanField(default=True)
     allow_overlap = models.BooleanField(
         default=True,

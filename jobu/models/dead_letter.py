@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.dialects import DatabaseNow
 from jobu.jsonable import storable_text
-from jobu.models.fields import BytesField, ExactCharField
+from jobu.models.fields import BytesField, ExactCharField, ExactJSONField
 from jobu.models.job_execution import JobExecution
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class DeadLetter(models.Model):
     source_id = ExactCharField(max_length=255)
     body = BytesField()
     key = BytesField(null=True, blank=True)
-    headers = models.JSONField(
+    headers = ExactJSONField(
         default=list, blank=True, help_text=_("Pairs of a name and a text, as they came.")
     )
     reason = models.TextField()

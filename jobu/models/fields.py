@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.fields.json import JSONExact
 
 from jobu.dialects import dialect_of
+from jobu.jsonable import ExactEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     _CharField = models.CharField[Any, Any]
     _BinaryField = models.BinaryField[Any, Any]
+    _JSONField = models.JSONField[Any, Any]
 else:
     _CharField = models.CharField
     _BinaryField = models.BinaryField
+    _JSONField = models.JSONField
 
 
 class ExactCharField(_CharField):
@@ -30,6 +34,30 @@ class ExactCharField(_CharField):
         parameters = super().db_parameters(connection)
         collation = dialect_of(connection).exact_collation(connection)
         return {**parameters, "collation": collation} if collation else parameters
+
+
+class ExactJSONField(_JSONField):
+    """JSON whose numbers come back as they went in, also where the database's own type differs."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "encoder": ExactEncoder})
+
+    def deconstruct(self) -> Any:
+        name, path, args, kwargs = super().deconstruct()
+        del kwargs["encoder"]
+        return name, path, args, kwargs
+
+    def db_parameters(self, connection: BaseDatabaseWrapper) -> Any:
+        column = connection.ops.quote_name(str(self.column))
+        text = dialect_of(connection).json_text_column(connection, column)
+        return {**super().db_parameters(connection), **text}
+
+
+@ExactJSONField.register_lookup
+class _ExactJSON(JSONExact):
+    def process_lhs(self, compiler: Any, connection: BaseDatabaseWrapper, lhs: Any = None) -> Any:
+        sql, params = super().process_lhs(compiler, connection, lhs)
+        return dialect_of(connection).json_value_sql(connection, sql), params
 
 
 class BytesField(_BinaryField):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import DatabaseDefault
 from django.utils.translation import gettext_lazy as _
 
 from jobu.dialects import DatabaseNow
 from jobu.models.cron_job import CronJob
 from jobu.models.fields import (
     ExactCharField,
+    ExactJSONField,
     SparseIndex,
     SparseUniqueConstraint,
     StatusIndex,
@@ -86,7 +88,7 @@ class JobExecution(models.Model):
         db_index=False,
     )
     handler_name = ExactCharField(max_length=200)
-    params = models.JSONField(default=dict)
+    params = ExactJSONField(default=dict)
     param_source = ExactCharField(max_length=10, choices=ParamSource, default=ParamSource.API)
     queue = ExactCharField(max_length=100, default="default")
     priority = models.SmallIntegerField(default=0)
@@ -100,13 +102,13 @@ class JobExecution(models.Model):
     claimed_by = models.UUIDField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    result = models.JSONField(null=True, blank=True)
+    result = ExactJSONField(null=True, blank=True)
     error_message = models.TextField(blank=True, default="")
-    errors = models.JSONField(default=list, blank=True)
+    errors = ExactJSONField(default=list, blank=True)
     dedupe_key = ExactCharField(max_length=255, null=True, blank=True)
     cancel_requested = models.BooleanField(default=False)
-    progress = models.JSONField(null=True, blank=True)
-    extra = models.JSONField(
+    progress = ExactJSONField(null=True, blank=True)
+    extra = ExactJSONField(
         null=True, blank=True, help_text=_("What a message said that jobu has no use for.")
     )
     created_at = models.DateTimeField(db_default=DatabaseNow())
@@ -158,6 +160,13 @@ class JobExecution(models.Model):
 
     def __str__(self) -> str:
         return f"{self.handler_name} #{self.pk}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        super().save(*args, **kwargs)
+        # MySQL returns the id of a new row, and nothing else that it made.
+        times = ("available_at", "created_at")
+        if made := [n for n in times if isinstance(self.__dict__.get(n), DatabaseDefault)]:
+            self.refresh_from_db(fields=made)
 
     @property
     def is_finished(self) -> bool:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
-from jobu.models.fields import ExactCharField
+from jobu.models.fields import ExactCharField, ExactJSONField
 
 if TYPE_CHECKING:
     from django.db.models.manager import Manager
@@ -31,13 +31,17 @@ class ProcessQuerySet(models.QuerySet["Process"]):
         """Did not beat within the lease: what it runs will be rescued."""
         return self.filter(heartbeat_at__lte=DatabaseNow(-settings.LEASE_SECONDS))
 
+    def steady(self) -> Self:
+        """Beat so recently that the others cannot have been kept from beating for a lease."""
+        return self.filter(heartbeat_at__gt=DatabaseNow(-settings.LEASE_SECONDS / 2))
+
 
 class Process(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = ExactCharField(max_length=20, choices=ProcessKind)
     host = models.CharField(max_length=255)
     pid = models.PositiveIntegerField()
-    queues = models.JSONField(default=list, blank=True, help_text=_("Empty means every queue."))
+    queues = ExactJSONField(default=list, blank=True, help_text=_("Empty means every queue."))
     slots = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(db_default=DatabaseNow())
     heartbeat_at = models.DateTimeField(db_default=DatabaseNow(), db_index=True)

@@ -7,11 +7,13 @@ from typing import ClassVar
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from jobu.models.fields import ExactJSONField
+
 
 class Summary(models.Model):
     seconds = models.PositiveIntegerField()
     begins_at = models.DateTimeField()
-    content = models.JSONField(default=dict)
+    content = ExactJSONField(default=dict)
 
     class Meta:
         verbose_name = _("summary")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from jobu.models.fields import ExactJSONField
+
 
 class Tally(models.Model):
     """One row. `totals` is handler → status → count, seconds, and how many per bucket.
@@ -13,7 +15,7 @@ class Tally(models.Model):
 
     revision = models.PositiveBigIntegerField(default=0)
     counted_until = models.DateTimeField()
-    totals = models.JSONField(default=dict)
+    totals = ExactJSONField(default=dict)
 
     class Meta:
         default_permissions = ()

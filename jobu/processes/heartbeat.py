@@ -27,7 +27,7 @@ class Heartbeat:
         self._queues = list(queues)
         self._slots = slots
         self._last_beat = float("-inf")
-        self._steady_since = float("-inf")
+        self._steady_since = float("inf")
 
     def register(self) -> None:
         """Appear in the table; to be called before anything is claimed."""
@@ -45,17 +45,18 @@ class Heartbeat:
             },
         )
         self._last_beat = began
+        self._steady_since = time.monotonic()
 
     def beat(self) -> None:
         began = time.monotonic()
-        if began - self._last_beat > 2 * settings.HEARTBEAT_INTERVAL_SECONDS:
-            self._steady_since = began
-        beaten = Process.objects.filter(id=self.process_id).update(
-            heartbeat_at=DatabaseNow(), stopping=self.stopping
-        )
-        if not beaten:
-            logs.process_resurrected(self.kind, self.process_id)
-            self.register()
+        sign = {"heartbeat_at": DatabaseNow(), "stopping": self.stopping}
+        own = Process.objects.filter(id=self.process_id)
+        # By the database's clock: it also tells when the database or its machine stood still.
+        if not own.steady().update(**sign):
+            if not own.update(**sign):
+                logs.process_resurrected(self.kind, self.process_id)
+                self.register()
+            self._steady_since = time.monotonic()
         self._last_beat = began
 
     def is_late(self) -> bool:
@@ -63,10 +64,11 @@ class Heartbeat:
         return time.monotonic() - self._last_beat > settings.LEASE_SECONDS
 
     def may_judge_others(self) -> bool:
-        """Tell whether silence of another process means that it is dead.
+        """Tell whether silence of another process may mean that it is dead.
 
-        A process that could not beat itself (an outage, a stopped machine) must not conclude
-        anything from others' silence before they had as long as a lease to beat again.
+        Nobody can beat while the database is gone, stands still or waits for a lock. So a process
+        concludes nothing from others' silence before it has itself beaten for a lease without a
+        gap: after a gap, and after its own start, because it does not know what was before.
         """
         return time.monotonic() - self._steady_since > settings.LEASE_SECONDS
 

@@ -17,7 +17,10 @@ from jobu.processes.outage import Outage
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
     from jobu.processes.wakeups import Listener
+    from jobu.processes.watch import Watch
 
 
 @dataclass(slots=True)
@@ -33,12 +36,18 @@ class Housekeeper(threading.Thread):
     """Has a connection of its own, so that it lives on while the loop or a job is busy."""
 
     def __init__(
-        self, name: str, chores: Sequence[Chore], listener: Listener, on_wake: Callable[[], None]
+        self,
+        name: str,
+        chores: Sequence[Chore],
+        listener: Listener,
+        on_wake: Callable[[], None],
+        watch: Watch,
     ) -> None:
         super().__init__(name=name, daemon=True)
         self._chores = chores
         self._listener = listener
         self._on_wake = on_wake
+        self._watch = watch
         self._outage = Outage(name)
         self._stopping = threading.Event()
 
@@ -55,21 +64,25 @@ class Housekeeper(threading.Thread):
     def run(self) -> None:
         connection = connections[settings.DATABASE]
         try:
-            while not self._stopping.is_set():
-                try:
-                    if connection.connection is None:
-                        dialect_of(connection).prepare_control_connection(connection)
-                    self._do_due_chores()
-                    if self._listener.wait(self._seconds_to_next_chore()):
-                        self._on_wake()
-                    self._outage.over()
-                except Error as error:
-                    self._stopping.wait(self._outage.failed(error))
-                except Exception as error:  # noqa: BLE001 - the heartbeat must not stop
-                    logs.unexpected(self.name, error)
-                    self._stopping.wait(1)
+            with self._watch.over(self.name):
+                while not self._stopping.is_set():
+                    self._keep_house(connection)
         finally:
             connection.close()
+
+    def _keep_house(self, connection: BaseDatabaseWrapper) -> None:
+        try:
+            if connection.connection is None:
+                dialect_of(connection).prepare_control_connection(connection)
+            self._do_due_chores()
+            if self._listener.wait(self._seconds_to_next_chore()):
+                self._on_wake()
+            self._outage.over()
+        except Error as error:
+            self._stopping.wait(self._outage.failed(error))
+        except Exception as error:  # noqa: BLE001 - the heartbeat must not stop
+            logs.unexpected(self.name, error)
+            self._stopping.wait(1)
 
     def _do_due_chores(self) -> None:
         for chore in self._chores:

@@ -11,12 +11,13 @@ from django.db import Error, connections
 
 from jobu import logs
 from jobu.conf import settings
-from jobu.dialects import dialect_of
+from jobu.dialects import dialect_of, statement_bound
 from jobu.dialects.postgresql_schema import CHANNEL
 from jobu.processes.heartbeat import Heartbeat
 from jobu.processes.housekeeper import Chore, Housekeeper
 from jobu.processes.outage import Outage
 from jobu.processes.wakeups import make_listener
+from jobu.processes.watch import Watch
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
 from jobu.stats import summarize
@@ -39,6 +40,8 @@ class PollingProcess:
 
     kind: ClassVar[str]
     channel: ClassVar[str] = CHANNEL
+    shutdown_seconds = 20.0
+    """How long its end may take before a command gives up waiting for it."""
 
     def __init__(self, *, queues: Sequence[str] = (), slots: int = 0) -> None:
         self.queues = tuple(queues)
@@ -116,8 +119,14 @@ class PollingProcess:
         self.stop()
 
     def _main(self) -> None:
+        watch = Watch(f"{self.name}-watch")
+        watch.start()
+        with watch.over(self.name):
+            self._work(watch)
+
+    def _work(self, watch: Watch) -> None:
         housekeeper = Housekeeper(
-            f"{self.name}-housekeeper", self._all_chores(), self._listener, self.wake
+            f"{self.name}-housekeeper", self._all_chores(), self._listener, self.wake, watch
         )
         try:
             self._register()
@@ -125,7 +134,7 @@ class PollingProcess:
             self.begin()
             while not self.is_stopping:
                 self._wake.clear()
-                self._wake.wait(self.attempt_poll())
+                self._sleep(self.attempt_poll())
             logs.process_stopping(self.kind, self.heartbeat.process_id)
             self.heartbeat.stopping = True
             self.finish()
@@ -140,7 +149,14 @@ class PollingProcess:
         finally:
             # Whatever happened, the heartbeat ends with the loop, or nobody would be rescued.
             housekeeper.stop()
+            watch.stop()
             connections.close_all()
+
+    def _sleep(self, seconds: float) -> None:
+        if seconds > 2 * statement_bound():
+            # A server may end a session that is silent for longer.
+            connections[settings.DATABASE].close()
+        self._wake.wait(seconds)
 
     def attempt_poll(self) -> float:
         """Poll; whatever fails is logged and tried again a little later."""
@@ -195,7 +211,7 @@ class PollingProcess:
 
     def _beat_and_rescue(self) -> None:
         self.heartbeat.beat()
-        if self.heartbeat.may_judge_others() and rescue():
+        if self.heartbeat.may_judge_others() and rescue(self.heartbeat.process_id):
             self.wake()
 
     def _prune(self) -> None:

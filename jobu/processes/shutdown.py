@@ -9,6 +9,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from jobu import logs
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType, TracebackType
@@ -58,6 +60,9 @@ class ShutdownSignals:
 def run_until_signal(process: PollingProcess) -> int:
     """Run the process until it ends or is told to; return the exit code.
 
+    When it is told to, its end has a bound, whatever it waits for: a database that does not
+    answer must not keep it.
+
     Under a supervisor a second signal means nothing: a service manager may send each process of
     a group the signal that the supervisor passes on, too. The supervisor's death is the other
     reason to stop.
@@ -66,9 +71,17 @@ def run_until_signal(process: PollingProcess) -> int:
     at_second = None if supervisor_pid else _nothing_more
     with ShutdownSignals(at_second=at_second) as signals:
         process.start()
+        end = float("inf")
         while not process.join(_LOOK_SECONDS):
-            if signals.received or _is_orphan_of(supervisor_pid):
+            if time.monotonic() > end:
+                logs.did_not_stop(
+                    process.kind, process.heartbeat.process_id, process.shutdown_seconds
+                )
+                return 1
+            if not process.is_stopping and (signals.received or _is_orphan_of(supervisor_pid)):
                 process.request_stop()
+            if process.is_stopping:
+                end = min(end, time.monotonic() + process.shutdown_seconds)
         return process.exit_code
 
 

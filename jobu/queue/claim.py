@@ -86,9 +86,10 @@ def claim(
 ) -> list[Attempt]:
     """Claim up to `limit` due executions. Call it inside a `write_transaction`.
 
-    Only the first `free` of them (all, if not given) start at once. What would have to wait for
-    a slot is claimed only if it may run again: when this process dies, nobody can tell whether a
-    claimed execution had started, and one on its last run would end FAILED without ever running.
+    Only the first `free` of them (all, if not given) start at once. When this process dies, nobody
+    can tell which of the others had started, and each loses a run. So what would have to wait for
+    a slot is claimed only for its first run, and only if that is not its last: a job that kills
+    its worker again and again takes nothing along but what runs beside it.
     """
     attempts: list[Attempt] = []
     for lane in lanes:
@@ -121,9 +122,7 @@ def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list
         cursor.execute(*_select_query_of(lane, limit))
         found = cursor.fetchall()
         rows = [
-            row
-            for index, row in enumerate(found)
-            if index < starting or _may_run_again(row[4], row[5])
+            row for index, row in enumerate(found) if index < starting or _may_wait(row[4], row[5])
         ]
         if not rows:
             return []
@@ -206,8 +205,8 @@ def _process(process_id: UUID) -> Any:
     return field.get_db_prep_value(process_id, connections[settings.DATABASE])
 
 
-def _may_run_again(retry_count: int, max_retry: int) -> bool:
-    return retry_count + 1 < max_retry
+def _may_wait(retry_count: int, max_retry: int) -> bool:
+    return retry_count == 0 and max_retry > 1
 
 
 def _lanes_of(queues: Sequence[str]) -> Iterator[Lane]:

@@ -101,13 +101,9 @@ def _insert_one(
     fields: dict[str, Any], encoded_params: str, dedupe_key: str | None
 ) -> tuple[JobExecution, bool]:
     """Return the execution, and whether it is new."""
-    connection = connections[settings.DATABASE]
-    if dedupe_key is None and connection.features.can_return_columns_from_insert:
-        return insert_returning(connection, fields, encoded_params), True
-    fields = {**fields, "params": json.loads(encoded_params)}
     if dedupe_key is None:
-        return JobExecution.objects.create(**fields), True
-    return get_or_insert(dedupe_key, fields)
+        return insert_returning(connections[settings.DATABASE], fields, encoded_params), True
+    return get_or_insert(dedupe_key, {**fields, "params": json.loads(encoded_params)})
 
 
 def get_or_insert(dedupe_key: str, fields: dict[str, Any]) -> tuple[JobExecution, bool]:

@@ -128,8 +128,8 @@ def message_key(dedupe_key: str) -> str:
 
 
 def source_key(adapter: str, source_id: str) -> str:
-    """Return the dedupe_key of a message that has none of its own."""
-    return bounded(f"{RESERVED_PREFIX}message:{adapter}:{bounded(source_id)}")
+    """Return the dedupe_key of a message that has none of its own, by its bounded id."""
+    return bounded(f"{RESERVED_PREFIX}message:{adapter}:{source_id}")
 
 
 def bounded(text: str) -> str:

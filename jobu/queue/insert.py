@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _CHUNK_CHARACTERS = 2_000_000
 _COMPILED_STATEMENTS = 1024
 _PLAIN_TYPES = {str, int}
+_MADE = "id, created_at"
 _PLAIN_TEXT = re.compile(r"[\w.:/-]+", re.ASCII)
 """Nothing that any database would take for something else between two quotes."""
 
@@ -54,6 +55,8 @@ def insert_returning(
     given = [*_prepared({name: fields[name] for name in parameters}, connection), encoded_params]
     with connection.cursor() as cursor:
         cursor.execute(sql, given)
+        if not connection.features.can_return_columns_from_insert:
+            cursor.execute(_created_sql(), [cursor.lastrowid])
         pk, now = cursor.fetchone()
     now = _converted_time(now, connection)
     execution = JobExecution.__new__(JobExecution)
@@ -152,8 +155,16 @@ def _insert_returning_sql(alias: str, *given: str | int | None) -> tuple[str, tu
 
 def _insert_one_sql(alias: str, given: dict[str, str]) -> str:
     values = {**_values_sql(alias, given), **given}
+    insert = f"{_insert_into(values)} VALUES ({', '.join(values.values())})"
     # What the database makes; an `available_at` that nobody gave is the same time.
-    return f"{_insert_into(values)} VALUES ({', '.join(values.values())}) RETURNING id, created_at"
+    can_return = connections[alias].features.can_return_columns_from_insert
+    return f"{insert} RETURNING {_MADE}" if can_return else insert
+
+
+def _created_sql() -> str:
+    quote = connections[settings.DATABASE].ops.quote_name
+    table = quote(JobExecution._meta.db_table)
+    return f"SELECT {_MADE} FROM {table} WHERE id = %s"  # noqa: S608 - our names
 
 
 def _insert_into(columns: Iterable[str]) -> str:

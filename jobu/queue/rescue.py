@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from jobu import logs, outcomes, signals
 from jobu.attempts import Attempt
@@ -17,49 +17,58 @@ from jobu.queue.settle import REFUSED, settle, settle_one_by_one
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from jobu.models.job_execution import JobExecutionQuerySet
     from jobu.outcomes import Outcome
 
 _BATCH_SIZE = 500
 
 
-def rescue() -> list[Outcome]:
+def rescue(judge: UUID | None = None) -> list[Outcome]:
     """Fail the attempts of dead processes, by the same retry rule as any other failure.
 
-    A rescued run counts: a job that kills its worker must not do so for ever.
+    A rescued run counts: a job that kills its worker must not do so for ever. A process that
+    rescues is the `judge`: if the database stands still after the judge's last heartbeat, each
+    statement here finds that heartbeat too old, and nobody dead.
     """
     rescued: list[Outcome] = []
     # Looked at before a transaction is opened: there is nearly always nothing to do.
-    while _orphans().exists():
-        batch = _rescue_batch()
+    while orphans(judge).exists():
+        batch = _rescue_batch(judge)
         if not batch:
             break
         rescued += batch
-    _forget_dead_processes()
+    _forget_dead_processes(judge)
     for outcome in rescued:
         logs.rescued(outcome)
         signals.send(signals.execution_rescued, outcome=outcome)
     return rescued
 
 
-def _orphans() -> JobExecutionQuerySet:
+def orphans(judge: UUID | None = None) -> JobExecutionQuerySet:
+    """Return what processes hold that did not beat within the lease."""
     beating = Process.objects.alive().filter(id=OuterRef("claimed_by"))
-    return JobExecution.objects.running().filter(~Exists(beating))
+    return JobExecution.objects.running().filter(~Exists(beating), _may_judge(judge))
 
 
-def _rescue_batch() -> list[Outcome]:
+def _may_judge(judge: UUID | None) -> Q:
+    return Q() if judge is None else Q(Exists(Process.objects.steady().filter(id=judge)))
+
+
+def _rescue_batch(judge: UUID | None) -> list[Outcome]:
     failures: list[Outcome] = []
     try:
         with write_transaction(settings.DATABASE):
-            failures = [_failure(attempt) for attempt in _lock_lost_attempts()]
+            failures = [_failure(attempt) for attempt in _lock_lost_attempts(judge)]
             settle(failures)
     except REFUSED:
         return settle_one_by_one(failures)
     return failures
 
 
-def _lock_lost_attempts() -> list[Attempt]:
-    rows = _orphans().select_for_update(skip_locked=True).values_list(*ATTEMPT_FIELDS)
+def _lock_lost_attempts(judge: UUID | None) -> list[Attempt]:
+    rows = orphans(judge).select_for_update(skip_locked=True).values_list(*ATTEMPT_FIELDS)
     return [Attempt(*row) for row in rows[:_BATCH_SIZE]]
 
 
@@ -73,9 +82,9 @@ def _failure(attempt: Attempt) -> Outcome:
     )
 
 
-def _forget_dead_processes() -> None:
+def _forget_dead_processes(judge: UUID | None) -> None:
     holding = JobExecution.objects.running().filter(claimed_by=OuterRef("id"))
-    dead = Process.objects.stale().filter(~Exists(holding))
+    dead = Process.objects.stale().filter(~Exists(holding), _may_judge(judge))
     # Deleted by id: MySQL cannot delete from a table that the same statement reads.
     if ids := list(dead.values_list("id", flat=True)):
         Process.objects.stale().filter(id__in=ids).delete()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import connections
 
 from jobu.dialects import dialect_for
+from jobu.jsonable import ExactEncoder
 from jobu.models import JobExecution
 from jobu.outcomes import Status
 
@@ -79,7 +80,7 @@ def _row_with_everything(outcome: Outcome, now: float) -> str:
         outcome.delay,
         outcome.message,
         None if outcome.error is None else json.dumps(outcome.error),
-        None if outcome.progress is None else json.dumps(outcome.progress),
+        None if outcome.progress is None else json.dumps(outcome.progress, cls=ExactEncoder),
     )
 
 

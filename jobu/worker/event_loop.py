@@ -10,24 +10,34 @@ from typing import TYPE_CHECKING
 
 from jobu import logs
 from jobu.exceptions import JobInterrupted
+from jobu.handlers.context import find_current_job
+from jobu.worker.interrupts import raise_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from typing import Any
+
+    Task = asyncio.Task[Any]
 
 
 class EventLoopThread:
-    """Starts at the first coroutine; survives an interrupt that was meant for a handler on it."""
+    """Starts at the first coroutine; survives what handlers raise in it.
 
-    def __init__(self, name: str) -> None:
+    `on_broken` is called if the loop cannot go on, with the reason.
+    """
+
+    def __init__(self, name: str, on_broken: Callable[[EventLoopThread, Exception], None]) -> None:
+        self._on_broken = on_broken
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._stopping = False
+        self._strikes: list[None] = []
 
     def spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run the coroutine as a task."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
+            self._loop.set_task_factory(self._make_task)  # type: ignore[arg-type] # any options
             self._thread.start()
         # Nothing of whoever happens to spawn it: that may be a slot with a thread for its own ORM.
         create_task = partial(self._loop.create_task, coroutine, context=Context())
@@ -37,12 +47,35 @@ class EventLoopThread:
         else:
             self._loop.call_soon_threadsafe(create_task)
 
+    def strike(self, interrupt: type[JobInterrupted]) -> None:
+        """Raise the interrupt in whatever runs on the loop now."""
+        assert self._thread.ident is not None  # noqa: S101 - something runs on it
+        self._strikes.append(None)
+        raise_in_thread(self._thread.ident, interrupt)
+
+    def was_struck(self) -> bool:
+        """Answer True once for each strike."""
+        try:
+            self._strikes.pop()
+        except IndexError:
+            return False
+        return True
+
     def stop(self) -> None:
         """Let the loop go, once nothing runs on it; one that is blocked goes with the process."""
         self._stopping = True
-        if self._loop is not None:
+        if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(timeout=1)
+
+    def _make_task(
+        self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Any], **options: Any
+    ) -> Task:
+        task = asyncio.Task(coroutine, loop=loop, **options)
+        # One with a context of its own is not the job's: so a handler starts what shall outlive it.
+        if options.get("context") is None and (job := find_current_job()) is not None:
+            job.note_task(task)
+        return task
 
     def _run(self) -> None:
         assert self._loop is not None  # noqa: S101 - set before the thread was started
@@ -53,7 +86,11 @@ class EventLoopThread:
             except JobInterrupted:
                 # It was raised in this thread for a handler that blocked the loop, and came a
                 # moment too late: the handler had ended. The loop itself is unharmed.
-                continue
-            except Exception as error:  # noqa: BLE001 - the other handlers' loop must go on
+                self.was_struck()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it would come again
                 logs.unexpected("The event loop", error)
+                self._on_broken(self, error)
+                break
+            except BaseException as error:  # noqa: BLE001 - an exit of one task is not ours
+                logs.unexpected("A task on the event loop", error)
         self._loop.close()

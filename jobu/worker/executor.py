@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 import traceback
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,16 +24,19 @@ from jobu.exceptions import (
     JobTimeout,
     NotJSONError,
     ParamsError,
+    TransactionError,
 )
 from jobu.handlers.context import running
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_result
 from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
+from jobu.worker.connections import close_connections
 from jobu.worker.interrupts import OUR_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextvars import Context
     from typing import Any
 
     from jobu.outcomes import Outcome
@@ -53,13 +58,18 @@ def execute(run: Run) -> Outcome:
         in_time = run.end()
     except JobInterrupted as raised:
         error, in_time = raised, run.end()
-    return _outcome(run, outcome, error, in_time)
+    try:
+        return _outcome(run, outcome, error, in_time)
+    finally:
+        # Its traceback holds this frame: together they would keep what the handler had in memory.
+        del error
 
 
 async def execute_async(run: Run) -> Outcome:
     """Run an async handler on this event loop; never raises."""
     outcome: Outcome | None = None
     error: BaseException | None = None
+    context = copy_context()
     try:
         try:
             outcome = await _run_async_handler(run)
@@ -68,12 +78,17 @@ async def execute_async(run: Run) -> Outcome:
         in_time = run.end()
     except JobInterrupted as raised:
         error, in_time = raised, run.end()
-    return _outcome(run, outcome, error, in_time)
+    run.has_left_traces = _has_left_traces(run, context)
+    try:
+        return _outcome(run, outcome, error, in_time)
+    finally:
+        # Its traceback holds this frame: together they would keep what the handler had in memory.
+        del error
 
 
-def outcome_of_abandoned(run: Run, interrupt: JobInterrupted, stack: str) -> Outcome:
-    """Judge a run whose handler ignores its interrupt and is still at `stack`."""
-    return _stamp(run, _outcome_of_error(run, interrupt, stack))
+def outcome_of_abandoned(run: Run, error: BaseException, stack: str) -> Outcome:
+    """Judge a run whose handler is still at `stack`, and will not be heard of."""
+    return _stamp(run, _outcome_of_error(run, error, stack))
 
 
 def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcome:
@@ -85,7 +100,7 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
         error = run.interrupt().with_traceback(error.__traceback__)
     if isinstance(error, JobCancelled):
         return outcomes.cancelled(attempt)
-    if isinstance(error, JobReleased):
+    if isinstance(error, JobReleased) and run.interrupt is not None:
         return outcomes.released(attempt)
     trace = trace or _traceback(error)
     may_retry = retry_delay if options.retries(error) else None
@@ -105,7 +120,7 @@ def _run_handler(run: Run) -> Outcome:
     with running(run.job):
         if run.is_atomic:
             return _call_atomically(run, call)
-        return _succeeded(run, call())
+        return _succeeded(run, _call(run, call))
 
 
 async def _run_async_handler(run: Run) -> Outcome:
@@ -116,10 +131,32 @@ async def _run_async_handler(run: Run) -> Outcome:
         try:
             return _succeeded(run, await call())
         finally:
+            _end_if_forked(run)
+            if left := run.job.cancel_tasks():
+                logs.tasks_left(run.attempt, left)
             # Only if a handler used the ORM is there a thread, and only there are connections.
             context = SyncToAsync.thread_sensitive_context.get(None)
             if context in SyncToAsync.context_to_thread_executor:
-                await asyncio.shield(sync_to_async(connections.close_all)())
+                await asyncio.shield(sync_to_async(close_connections)())
+
+
+def _call(run: Run, call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    finally:
+        _end_if_forked(run)
+
+
+def _end_if_forked(run: Run) -> None:
+    """End the child of a handler that forked and returned in both processes.
+
+    Everything else here is the parent's: the run, its outcome, the connections to the database.
+    """
+    if run.is_in_child():
+        try:
+            logs.forked(run.attempt)
+        finally:
+            os._exit(os.EX_SOFTWARE)
 
 
 def _prepare(run: Run) -> Callable[[], Any] | Outcome:
@@ -144,8 +181,13 @@ def _call_atomically(run: Run, call: Callable[[], Any]) -> Outcome:
     """
     alias = settings.DATABASE
     with write_transaction(alias):
-        run.session_id = dialect_for(alias).session_id(connections[alias])
-        outcome = _succeeded(run, call())
+        connection = connections[alias]
+        depth = len(connection.atomic_blocks)
+        run.session_id = dialect_for(alias).session_id(connection)
+        outcome = _succeeded(run, _call(run, call))
+        if connections[alias] is not connection or len(connection.atomic_blocks) != depth:
+            # What looks like our commit would be that of a transaction inside ours.
+            raise TransactionError(f"The handler left a transaction on {alias} open.")
         if outcome.error is not None:
             transaction.set_rollback(True, using=alias)
             return outcome
@@ -179,9 +221,11 @@ def _outcome(
         return outcome
     try:
         return _judge(run, outcome, error, in_time)
-    except Exception as failure:  # noqa: BLE001 - a run without an outcome would keep its slot
-        logs.unexpected("Judging a run", failure)
-        message = f"No outcome could be made of {type(error).__name__}: {failure}"
+    except BaseException as failure:  # noqa: BLE001 - a run without an outcome would keep its slot
+        message = (
+            f"No outcome could be made of {type(error).__name__}: {outcomes.describe(failure)}"
+        )
+        logs.unexpected("Judging a run", RuntimeError(message))
         return _stamp(run, outcomes.failed(run.attempt, message, "", retry_delay=None))
 
 
@@ -193,9 +237,9 @@ def _judge(
         # The handler swallowed its interrupt, or ended before it could strike. What it came to
         # counts only if all that was wanted was an end.
         error = run.interrupt()
-    if isinstance(error, JobInterrupted) and run.interrupt is None and run.is_async:
+    if isinstance(error, JobInterrupted) and run.was_struck() and run.interrupt is None:
         # It was meant for a handler that blocked the event loop a moment ago.
-        error = JobReleased()
+        error, outcome = None, outcomes.released(run.attempt)
     if error is not None or outcome is None:
         outcome = _outcome_of_error(run, error or JobInterrupted())
     return _stamp(run, outcome)
@@ -219,3 +263,11 @@ def _traceback(error: BaseException) -> str:
     while frames and frames.tb_frame.f_code.co_filename.startswith(OUR_FOLDER) and frames.tb_next:
         frames = frames.tb_next
     return "".join(traceback.format_exception(type(error), error, frames))
+
+
+def _has_left_traces(run: Run, context: Context) -> bool:
+    """Tell whether the handler changed its context, or a cancellation is on its way to its task."""
+    try:
+        return run.task is None or run.task.cancelling() > 0 or copy_context() != context
+    except Exception:  # noqa: BLE001 - two values of a variable need not be comparable
+        return True

@@ -6,17 +6,21 @@ import asyncio
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from contextvars import Context
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from asgiref.sync import ThreadSensitiveContext
-from django.db import connections
 
+from jobu.exceptions import JobReleased
 from jobu.outcomes import released
-from jobu.worker.connections import close_dead_connections, close_finished_connections
+from jobu.worker.connections import (
+    close_connections,
+    close_dead_connections,
+    close_finished_connections,
+)
 from jobu.worker.event_loop import EventLoopThread
-from jobu.worker.executor import execute, execute_async
+from jobu.worker.executor import execute, execute_async, outcome_of_abandoned
 from jobu.worker.pace import Pace
 from jobu.worker.run import Run
 
@@ -64,7 +68,7 @@ class Pool:
         self._idle_threads = 0
         self._threads = 0
         self._abandoned: list[Run] = []
-        self._event_loop = EventLoopThread(f"{name}-event-loop")
+        self.event_loop = EventLoopThread(f"{name}-event-loop", self._give_up_event_loop)
 
     def add(self, attempts: Sequence[Attempt]) -> None:
         """Start attempts in free slots; the rest waits here."""
@@ -136,7 +140,7 @@ class Pool:
             return not (self._runs or self._waiting or self._outcomes)
 
     def abandoned(self) -> int:
-        """Count the handlers that ignored their interrupt and still keep a thread busy."""
+        """Count the handlers that ignored their interrupt and still run."""
         with self._lock:
             return len(self._abandoned)
 
@@ -164,8 +168,9 @@ class Pool:
     def replace_event_loop(self, blocked: EventLoopThread) -> list[Run]:
         """Leave a blocked event loop to the handler that blocks it; return who is stuck with it."""
         with self._lock:
-            if self._event_loop is blocked:
-                self._event_loop = EventLoopThread(f"{self._name}-event-loop")
+            if self.event_loop is blocked:
+                name = f"{self._name}-event-loop"
+                self.event_loop = EventLoopThread(name, self._give_up_event_loop)
             return [run for run in self._runs if run.event_loop is blocked]
 
     def close(self) -> None:
@@ -173,7 +178,7 @@ class Pool:
         with self._lock:
             for _ in range(self._threads):
                 self._handoff.put(None)
-        self._event_loop.stop()
+        self.event_loop.stop()
 
     def _next_run(self) -> Run | None:
         """Take the next waiting attempt into a free slot. Needs the lock."""
@@ -191,8 +196,8 @@ class Pool:
     def _start(self, run: Run) -> None:
         """Give the run to the event loop, to an idle thread or to a new one. Needs the lock."""
         if run.is_async:
-            run.event_loop = self._event_loop
-            self._event_loop.spawn(self._run_task(run))
+            run.event_loop = self.event_loop
+            self.event_loop.spawn(self._run_task(run))
         elif self._idle_threads:
             self._idle_threads -= 1
             self._handoff.put(run)
@@ -223,15 +228,15 @@ class Pool:
             while run is not None:
                 close_dead_connections()
                 run.thread_id = threading.get_ident()
-                outcome = execute(run)
+                # An empty context: no language, time zone or variable of the job before.
+                outcome = Context().run(execute, run)
                 close_finished_connections()
                 may_go_on = run.interrupt is None
                 run = self._report_and_go_on(run, outcome)
                 if run is None and may_go_on:
                     run = self._handoff.get()
         finally:
-            with suppress(Exception):
-                connections.close_all()
+            close_connections()
 
     def _report_and_go_on(self, run: Run, outcome: Outcome) -> Run | None:
         """Report, and take the next run for the same thread or task, if it may have one."""
@@ -276,8 +281,9 @@ class Pool:
 
     def _next_alike(self, run: Run) -> Run | None:
         """Take the next run that can follow where `run` ran; start others. Needs the lock."""
+        may_go_on = not run.has_left_traces and run.event_loop in {None, self.event_loop}
         while (next_run := self._next_run()) is not None:
-            if next_run.is_async is run.is_async and run.event_loop in {None, self._event_loop}:
+            if may_go_on and next_run.is_async is run.is_async:
                 next_run.event_loop = run.event_loop
                 return next_run
             self._start(next_run)
@@ -287,6 +293,12 @@ class Pool:
         """Fill the free slots. Needs the lock."""
         while (run := self._next_run()) is not None:
             self._start(run)
+
+    def _give_up_event_loop(self, broken: EventLoopThread, error: Exception) -> None:
+        for run in self.replace_event_loop(broken):
+            # Its task may be closed some day, and must not take the next run then.
+            run.ask_to_stop(JobReleased)
+            self.report(run, outcome_of_abandoned(run, error, run.stack()), abandon=True)
 
     def _forget(self, run: Run) -> None:
         """An abandoned handler came to its end after all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from jobu.worker.event_loop import EventLoopThread
 
 _SHORT_WHILE_SECONDS = 0.0001
+
+_forks = 0
+"""How often a process forked on the way to this one."""
 
 
 class Run:
@@ -45,6 +49,8 @@ class Run:
         self.task: asyncio.Task[Any] | None = None
         self.event_loop: EventLoopThread | None = None
         self.session_id: Any = None
+        self.has_left_traces = False
+        """Whether the handler changed the task that it shares with those after it."""
         self.flushed_progress: dict[str, Any] | None = None
         self.is_disowned = False
         """Whether the database forgot that it was claimed; nobody will ask what it came to."""
@@ -53,6 +59,7 @@ class Run:
         self._end_token = [None]
         self._report_token = [None]
         self._was_raised = False
+        self._forks = _forks
 
     def ask_to_stop(self, interrupt: type[JobInterrupted]) -> bool:
         """Interrupt the handler; False if it has ended or was interrupted before."""
@@ -92,9 +99,17 @@ class Run:
 
     def strike(self) -> None:
         """Raise the interrupt in the event loop's thread, once: a cancellation cannot get there."""
-        if self.interrupt is not None and not self._struck:
+        if self.interrupt is not None and self.event_loop is not None and not self._struck:
             self._struck = True
-            raise_in_thread(self.thread_id, self.interrupt)
+            self.event_loop.strike(self.interrupt)
+
+    def was_struck(self) -> bool:
+        """Tell whether the interrupt that came here was raised by us, for whomever it was meant."""
+        return self.event_loop is not None and self.event_loop.was_struck()
+
+    def is_in_child(self) -> bool:
+        """Tell whether this is not the process in which the run began, but one forked from it."""
+        return self._forks != _forks
 
     def may_report(self) -> bool:
         """Answer True once: to whoever reports the outcome."""
@@ -113,3 +128,11 @@ def _take(token: list[None]) -> bool:
     except IndexError:
         return False
     return True
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)

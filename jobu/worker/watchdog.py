@@ -49,7 +49,10 @@ class Watchdog(threading.Thread):
                 self._busy.clear()
                 continue
             for run in runs:
-                self._look_at(run)
+                try:
+                    self._look_at(run)
+                except Exception as error:  # noqa: BLE001 - the other runs must end in time, too
+                    logs.unexpected("Watching a run", error)
             time.sleep(_TICK_SECONDS)
 
     def _look_at(self, run: Run) -> None:
@@ -66,7 +69,9 @@ class Watchdog(threading.Thread):
         blocks_its_loop = run.blocks_its_loop()
         stack = run.stack()
         outcome = outcome_of_abandoned(run, interrupt(), stack)
-        if not self._pool.report(run, outcome, abandon=blocks_its_loop or not run.is_async):
+        # Who is stuck behind another that blocked the event loop ignores nothing.
+        is_stuck = run.is_async and run.event_loop is not self._pool.event_loop
+        if not self._pool.report(run, outcome, abandon=not is_stuck):
             return
         logs.abandoned(run.attempt, interrupt.__name__, stack)
         if blocks_its_loop and run.event_loop is not None:

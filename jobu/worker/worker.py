@@ -20,6 +20,7 @@ from jobu.outcomes import released
 from jobu.processes.housekeeper import Chore
 from jobu.processes.polling import PollingProcess
 from jobu.queue.claim import claim, claim_alone
+from jobu.queue.rescue import orphans
 from jobu.queue.settle import REFUSED, Settlement, settle_one_by_one
 from jobu.transactions import write_transaction
 from jobu.worker.lanes import Lanes
@@ -88,6 +89,7 @@ class Worker(PollingProcess):
             if shutdown_timeout is None
             else shutdown_timeout
         )
+        self.shutdown_seconds = self._shutdown_timeout + _LAST_SETTLE_SECONDS + 1
         self._drain = drain
         self._idle_interval = self._poll_interval
         self._lanes = Lanes(self.queues)
@@ -227,9 +229,8 @@ class Worker(PollingProcess):
     def _give_back_unknown(self) -> None:
         """Give back what the database says is ours, and we do not know of.
 
-        The answer to a commit was lost, or a standby took over that had not seen us settle.
-        Nobody else rescues it while we live. So ask now and then without a reason, too: behind a
-        proxy even a fail-over goes unnoticed.
+        The answer to a commit was lost, or a standby took over that had not seen us settle; and
+        nobody else rescues it while we live. Behind a proxy we may not even notice.
         """
         here = self._pool.holds() + [outcome.attempt for outcome in self._unsettled]
         known = {attempt.key for attempt in here}
@@ -261,7 +262,9 @@ class Worker(PollingProcess):
             logs.too_many_abandoned(abandoned)
             self.exit_code = 1
             self.request_stop()
-        if self._drain and not self._lanes.must_look and not has_due and self._pool.is_empty():
+        is_idle = not self._lanes.must_look and not has_due and self._pool.is_empty()
+        # What dead processes hold is not claimable before its rescue, which may be ours to do.
+        if self._drain and is_idle and not orphans().exists():
             self.request_stop()
 
     def _settle_until(self, end: float) -> None:

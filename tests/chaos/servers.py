@@ -17,6 +17,7 @@ from tests.servers import (
     PrivateMariaDB,
     PrivatePostgreSQL,
     PrivateServer,
+    children_of,
     free_port,
     missing,
     running,
@@ -35,9 +36,7 @@ class Primary(PrivatePostgreSQL):
 
     def kill(self) -> None:
         assert self._process is not None
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        pids = [self._process.pid, *map(int, children.read_text().split())]
-        for pid in pids:
+        for pid in [self._process.pid, *children_of(self._process.pid)]:
             os.kill(pid, signal.SIGKILL)
         self._process.wait()
 

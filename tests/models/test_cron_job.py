@@ -131,6 +131,13 @@ def test_deleting_one_cron_leaves_the_executions_of_others_alone() -> None:
     ]
 
 
+def test_the_numbers_of_a_crons_params_come_back_as_they_went_in() -> None:
+    params = {"numbers": [1, 1.0, -6.02e23, 123456789.12345679, 10**19, 10**300]}
+    job = cron(handler_params=params)
+    job.refresh_from_db()
+    assert repr(job.handler_params) == repr(params)
+
+
 def test_crons_are_listed_by_name() -> None:
     for name in ("b", "c", "a"):
         cron(name=name)

@@ -232,3 +232,36 @@ def test_the_databases_clock_can_be_read_ahead_and_back() -> None:
     millisecond = timedelta(milliseconds=1)
     assert before - millisecond <= ahead - timedelta(hours=1) <= after + millisecond
     assert before - millisecond <= back + timedelta(seconds=0.5) <= after + millisecond
+
+
+def test_a_saved_execution_knows_the_times_that_the_database_gave_it() -> None:
+    execution = JobExecution.objects.create(handler_name="echo")
+    assert (execution.available_at, execution.created_at) == JobExecution.objects.values_list(
+        "available_at", "created_at"
+    ).get(pk=execution.pk)
+
+
+@pytest.mark.parametrize(
+    "lookup",
+    [
+        {"params": {"order": 42, "price": 0.5}},
+        {"params__order": 42},
+        {"params__price__gt": 0.4},
+        {"params__has_key": "price"},
+    ],
+    ids=str,
+)
+def test_an_execution_is_found_by_its_params(lookup: dict[str, Any]) -> None:
+    pending(params={"order": 43})
+    wanted = pending(params={"order": 42, "price": 0.5})
+    assert list(JobExecution.objects.filter(**lookup)) == [wanted]
+
+
+@pytest.mark.parametrize("text", ["", "{", "NaN"])
+def test_what_is_not_json_cannot_be_stored_as_params(text: str) -> None:
+    pending()
+    update = f"UPDATE {JobExecution._meta.db_table} SET params = %s"
+    with connection.cursor() as cursor, transaction.atomic():
+        with pytest.raises((IntegrityError, DataError)):
+            cursor.execute(update, [text])
+        transaction.set_rollback(True)

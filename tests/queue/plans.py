@@ -54,7 +54,7 @@ def plan_of(statement: Statement) -> Plan:
 
 
 def _sqlite_plan(statement: Statement) -> Plan:
-    steps = [row[3] for row in _explain("EXPLAIN QUERY PLAN", statement)]
+    steps = [row["detail"] for row in _explain("EXPLAIN QUERY PLAN", statement)]
     # A step reads like SEARCH e USING INTEGER PRIMARY KEY, or SCAN e USING COVERING INDEX name.
     ours = [words for words in map(str.split, steps) if len(words) > 1 and words[1] in _OURS]
     indexes = {_sqlite_index(words) for words in ours if words[0] == "SEARCH"}
@@ -74,7 +74,8 @@ def _sqlite_index(words: list[str]) -> str:
 
 
 def _postgresql_plan(statement: Statement) -> Plan:
-    [(answer,)] = _explain("EXPLAIN (FORMAT JSON, COSTS OFF)", statement)
+    [row] = _explain("EXPLAIN (FORMAT JSON, COSTS OFF)", statement)
+    answer = row["QUERY PLAN"]
     root = answer if isinstance(answer, list) else json.loads(answer)
     nodes = list(_nodes(root[0]["Plan"]))
     names = {node["Index Name"] for node in nodes if "Index Name" in node}
@@ -97,18 +98,21 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _mysql_plan(statement: Statement) -> Plan:
-    rows = _explain("EXPLAIN", statement)
-    # id, select_type, table, type, possible_keys, key, key_len, ref, rows, Extra
-    ours = [row for row in rows if row[2] in _OURS]
+    # As a table, with the same names on both, which MariaDB has no other word for.
+    is_mariadb = connection.mysql_is_mariadb  # type: ignore[attr-defined]
+    steps = _explain("EXPLAIN" if is_mariadb else "EXPLAIN FORMAT=TRADITIONAL", statement)
+    ours = [step for step in steps if step["table"] in _OURS]
+    remarks = [step["Extra"] or "" for step in ours]
     return Plan(
-        indexes=frozenset(row[5] for row in ours if row[5]),
-        scans=any(row[3] in ("ALL", "index") for row in ours),
-        sorts=any("filesort" in row[9] or "temporary" in row[9] for row in ours),
-        text="\n".join(map(str, rows)),
+        indexes=frozenset(step["key"] for step in ours if step["key"]),
+        scans=any(step["type"] in ("ALL", "index") for step in ours),
+        sorts=any("filesort" in remark or "temporary" in remark for remark in remarks),
+        text="\n".join(map(str, steps)),
     )
 
 
-def _explain(prefix: str, statement: Statement) -> list[tuple[Any, ...]]:
+def _explain(prefix: str, statement: Statement) -> list[dict[str, Any]]:
     with connection.cursor() as cursor:
         cursor.execute(f"{prefix} {statement.sql}", statement.params)
-        return list(cursor.fetchall())
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -69,6 +69,7 @@ def nested(depth: int) -> dict[str, Any]:
         pytest.param({"x": ["\ud800"]}, id="a lone surrogate"),
         pytest.param({"\udc00": 1}, id="a lone surrogate in a key"),
         pytest.param({("a", "b"): 1}, id="a tuple as key"),
+        pytest.param({"x": 10**400}, id="an int beyond any float"),
         pytest.param({"x": 10**5000}, id="an int that Python does not print"),
         pytest.param(circle(), id="a circle"),
         pytest.param({"a", "b"}, id="only a set"),
@@ -89,7 +90,7 @@ def test_params_that_are_no_json_object_are_refused_in_words(params: Any) -> Non
     "params",
     [
         {"text": "ü 😀 \\u0000 \\ud800 \\ ' \" % %s %% \n\t\x7f\u2028", "": None},
-        {"numbers": [0, -1, 2**63, 10**400, 0.1, 1e-300, 1.5e15], "flags": [True, False]},
+        {"numbers": [0, -1, 2**63, 10**300, 0.1, 1e-300, 1.5e15, 6.02e23], "flags": [True, False]},
         {"a": {"b": [{"c": []}, {}]}, "Ключ 'k' \"q\" %(name)s": "{}"},
     ],
 )

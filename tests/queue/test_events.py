@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import DataError, connection
+from django.db import DataError, IntegrityError, OperationalError, connection
 from django.test import override_settings
 
 from jobu import enqueue, signals
@@ -519,6 +519,21 @@ def test_only_the_message_that_the_database_refuses_becomes_a_dead_letter(
     refused = DeadLetter.objects.get(source_id="events:0:2")
     assert refused.reason == "The database refuses: no such thing"
     assert store(batch, "kafka") == []
+
+
+def test_a_database_that_goes_away_is_not_the_messages_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def insert_new(*_: Any) -> None:
+        try:
+            raise IntegrityError("taken")
+        except IntegrityError:
+            raise OperationalError("gone") from None
+
+    monkeypatch.setattr(events, "insert_new", insert_new)
+    with pytest.raises(OperationalError, match="gone"):
+        store([message()], "kafka")
+    assert not DeadLetter.objects.exists()
 
 
 def test_receivers_hear_of_each_execution(enqueued: list[JobExecution]) -> None:

@@ -106,10 +106,10 @@ def _key_and_handler(message: QueueMessage) -> tuple[str, str | None]:
     try:
         event = read_event(message.body)
     except MessageError:
-        return source_key("kafka", message.id), None
+        return source_key("kafka", bounded(message.id)), None
     if event.dedupe_key is not None:
         return message_key(event.dedupe_key), event.handler_name
-    return source_key("kafka", message.id), event.handler_name
+    return source_key("kafka", bounded(message.id)), event.handler_name
 
 
 def _everything() -> list[Any]:

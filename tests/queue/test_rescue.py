@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from jobu import handler, signals
+from jobu.conf import settings
+from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Process, Status
 from jobu.outcomes import Outcome
 from jobu.queue.rescue import rescue
@@ -47,6 +49,18 @@ def rescued() -> Iterator[list[Outcome]]:
     signals.execution_rescued.connect(collect)
     yield outcomes
     signals.execution_rescued.disconnect(collect)
+
+
+def test_a_judge_who_did_not_beat_for_half_a_lease_finds_nobody_dead() -> None:
+    dead = process(beat_seconds_ago=STALE)
+    idle = process(beat_seconds_ago=STALE)
+    execution = running(dead.pk)
+    judge = process(beat_seconds_ago=settings.LEASE_SECONDS / 2)
+    assert rescue(judge.pk) == []
+    assert Process.objects.filter(pk=idle.pk).exists()
+    Process.objects.filter(pk=judge.pk).update(heartbeat_at=DatabaseNow())
+    assert [outcome.attempt.execution_id for outcome in rescue(judge.pk)] == [execution.pk]
+    assert not Process.objects.filter(pk=idle.pk).exists()
 
 
 def test_what_a_stale_process_ran_goes_back_to_the_queue() -> None:

@@ -3,5 +3,7 @@
 import os
 
 collect_ignore = (
-    ["test_outage.py"] if os.environ.get("JOBU_TEST_DATABASE", "sqlite") == "sqlite" else []
+    ["test_network.py", "test_outage.py", "test_stall.py"]
+    if os.environ.get("JOBU_TEST_DATABASE", "sqlite") == "sqlite"
+    else []
 )

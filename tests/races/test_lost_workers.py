@@ -102,6 +102,22 @@ def test_a_killed_worker_blocks_a_cron_without_overlap_for_no_longer_than_the_le
     wait_until(lambda: Process.objects.count() == 1, "the dead process's row to go", workers.logs)
 
 
+def test_a_job_that_kills_its_worker_takes_along_nothing_that_only_waited(
+    workers: WorkerProcesses,
+) -> None:
+    # Short ones first: a worker that knows how short they are claims many ahead of its slots.
+    enqueue_many("echo", ({} for _ in range(500)), max_retry=3)
+    killer = enqueue("kill_worker")
+    enqueue_many("echo", ({} for _ in range(500)), max_retry=3)
+    for _ in range(3):
+        # One slot, so that nothing runs beside it.
+        assert workers.start("--pool-size", "1").wait(60) == -signal.SIGKILL
+    assert workers.start("--drain").wait(60) == 0, workers.logs()
+    killer.refresh_from_db()
+    assert (killer.status, killer.attempt) == (Status.FAILED, 3)
+    assert statuses() == {Status.SUCCESS: 1000, Status.FAILED: 1}
+
+
 def test_eight_workers_on_one_database_run_each_execution_once(workers: WorkerProcesses) -> None:
     enqueue_many("effect", ({"note": "once"} for _ in range(1000)))
     running = [workers.start("--drain") for _ in range(8)]

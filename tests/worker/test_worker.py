@@ -21,6 +21,7 @@ from jobu.models import JobExecution, Process, Status
 from jobu.queue.claim import Lane, find_lanes
 from jobu.signals import execution_settled, execution_started
 from tests.project.shop.models import Effect
+from tests.queue.builders import process, running
 from tests.worker.conftest import finished
 from tests.workers import wait_until
 
@@ -247,6 +248,15 @@ def test_several_workers_share_a_process(start_worker: StartWorker) -> None:
     workers = [start_worker(drain=True) for _ in range(3)]
     assert all(worker.join(30) for worker in workers)
     assert Effect.objects.count() == 100
+
+
+def test_drain_waits_for_the_rescue_of_what_a_dead_process_holds(
+    start_worker: StartWorker,
+) -> None:
+    lost = running(process(beat_seconds_ago=60).pk, max_retry=1)
+    assert start_worker(drain=True).join(30)
+    lost.refresh_from_db()
+    assert lost.status == Status.FAILED
 
 
 @pytest.mark.django_db

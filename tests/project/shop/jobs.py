@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
+import os
+import signal
 import threading
 import time
 from typing import Any
 
-from asgiref.sync import SyncToAsync, ThreadSensitiveContext
+from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
 from django.db import transaction
 
 from jobu import BaseHandler, current_job, handler
+from tests.project.shop import misbehaviour
 from tests.project.shop.models import Effect
 
 
@@ -233,3 +237,44 @@ def steps(count: int = 10, seconds: float = 0.1) -> int:
         job.progress(step, count, f"step {step}")
         time.sleep(seconds)
     return count
+
+
+@handler("misbehave", max_retry=1)
+def misbehave(way: str) -> Any:
+    return misbehaviour.act(way)
+
+
+@handler("atomic_misbehave", max_retry=1, atomic=True)
+def atomic_misbehave(way: str) -> Any:
+    return misbehaviour.act(way)
+
+
+@handler("async_misbehave", max_retry=1)
+async def async_misbehave(way: str) -> Any:
+    done = misbehaviour.act(way)
+    return await done if inspect.isawaitable(done) else done
+
+
+@handler("look_around", max_retry=1)
+def look_around() -> dict[str, Any]:
+    return misbehaviour.look_around()
+
+
+@handler("async_look_around", max_retry=1)
+async def async_look_around() -> dict[str, Any]:
+    seen = misbehaviour.look_at_context()
+    return {**await sync_to_async(misbehaviour.look_around)(), **seen}
+
+
+@handler("atomic_lock", atomic=True, max_retry=100)
+def atomic_lock() -> None:
+    """Lock what all of its runs lock; the first one never lets go of it."""
+    Effect.objects.select_for_update().get(note="locked by all")
+    if current_job().attempt == 1:
+        logging.getLogger("shop").warning("has the lock")
+        time.sleep(600)
+
+
+@handler("kill_worker", max_retry=3)
+def kill_worker() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -14,7 +14,12 @@ class Command(BaseCommand):
         parser.add_argument("handler")
         parser.add_argument("count", type=int)
         parser.add_argument("--seconds", type=float)
+        parser.add_argument("--max-retry", type=int)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         params = {} if options["seconds"] is None else {"seconds": options["seconds"]}
-        enqueue_many(options["handler"], (params for _ in range(options["count"])))
+        enqueue_many(
+            options["handler"],
+            (params for _ in range(options["count"])),
+            max_retry=options["max_retry"],
+        )

@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
 
 def produce(params: dict[str, Any], chance: random.Random, journal: TextIO) -> None:
-    if chance.random() < 0.02:
+    if not journal.tell() or chance.random() < 0.02:
         make_due_cron(params["token"], journal)
         return
     is_atomic = "shared" in params or chance.random() < 0.4

@@ -1,0 +1,77 @@
+"""Watch over a process's own connections: a statement that hangs must not stop its thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from django.db import connections
+
+from jobu import logs
+from jobu.conf import settings
+from jobu.dialects import dialect_of, statement_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+_TICK_SECONDS = 1.0
+
+
+class _Watched:
+    """The connection of one thread, and when its last statement began."""
+
+    def __init__(self, who: str, connection: BaseDatabaseWrapper) -> None:
+        self.who = who
+        self.connection = connection
+        self.began = time.monotonic()
+
+    def note(self, execute: Callable[..., Any], *statement: Any) -> Any:
+        self.began = time.monotonic()
+        return execute(*statement)
+
+
+class Watch(threading.Thread):
+    """Drops a connection from outside when its server does not answer for too long.
+
+    The server and TCP have bounds of their own, which are shorter; this one holds when a proxy or
+    a server that stands still keeps the connection alive. It touches no database itself.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name, daemon=True)
+        self._watched: list[_Watched] = []
+        self._stopping = threading.Event()
+
+    @contextmanager
+    def over(self, who: str) -> Iterator[None]:
+        """Watch over the calling thread's connection while the block runs."""
+        connection = connections[settings.DATABASE]
+        watched = _Watched(who, connection)
+        with connection.execute_wrapper(watched.note):
+            self._watched.append(watched)
+            try:
+                yield
+            finally:
+                self._watched.remove(watched)
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def run(self) -> None:
+        while not self._stopping.wait(_TICK_SECONDS):
+            for watched in list(self._watched):
+                # A commit or a rollback is no statement to Django; it counts with the one before.
+                seconds = time.monotonic() - watched.began
+                if seconds > statement_bound() + _TICK_SECONDS:
+                    self._drop(watched, seconds)
+
+    def _drop(self, watched: _Watched, seconds: float) -> None:
+        try:
+            if dialect_of(watched.connection).drop_if_it_waits(watched.connection):
+                logs.statement_hangs(watched.who, seconds)
+        except Exception as error:  # noqa: BLE001 - the watch must not stop
+            logs.unexpected(self.name, error)
