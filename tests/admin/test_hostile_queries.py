@@ -1,8 +1,7 @@
-"""Whatever an address asks for, by whomever: no 500, and no search that takes long."""
+"""Whatever an address asks for, by whomever: no 500, and nothing that holds a web process."""
 
 from __future__ import annotations
 
-import time
 from urllib.parse import urlencode
 
 import pytest
@@ -17,8 +16,6 @@ from tests.queue.builders import database_now, finished, pending, process, runni
 
 pytestmark = pytest.mark.django_db
 
-# What takes longer than this would hold a web process: a catastrophic regex takes minutes.
-QUICK_SECONDS = 5
 # What the lists read from their address: Django's own, and their filters.
 LISTS = {
     CronJob: (
@@ -115,10 +112,8 @@ def visitors(admin_user: User) -> dict[str, Client]:
 
 def visit(client: Client, page: str, query: list[tuple[str, str]]) -> None:
     address = page + ("&" if "?" in page else "?") + urlencode(query)
-    began = time.monotonic()
     # An exception that no page handles is raised right here.
     assert client.get(address).status_code in (200, 302, 400, 403, 404), address
-    assert time.monotonic() - began < QUICK_SECONDS, address
 
 
 @pytest.mark.parametrize("model", LISTS)
@@ -187,16 +182,9 @@ def test_a_list_has_its_filters_and_no_other_lookup(
     assert admin_client.get(list_of(model, job__name__regex="^(a+)+z$")).status_code == 400
 
 
-def test_a_regex_of_an_address_is_never_run(admin_client: Client) -> None:
-    finished(Status.FAILED, error_message="a" * 40)
-    visit(admin_client, list_of(JobExecution), [("error_message__regex", "^(a+)+z$")])
-
-
 @pytest.mark.parametrize("term", ["a " * 1000, "\"'" * 3000, "%" * 3000, "x" * 100_000])
 @pytest.mark.parametrize("model", [CronJob, ApiToken, JobExecution])
-def test_a_long_search_is_quick_and_finds_nothing(
-    model: type[Model], term: str, admin_client: Client
-) -> None:
+def test_a_long_search_finds_nothing(model: type[Model], term: str, admin_client: Client) -> None:
     cron()
     pending()
     page = admin_client.get(list_of(model, q=term))
