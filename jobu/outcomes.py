@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.attempts import Attempt  # noqa: TC001 - a NamedTuple's types are looked at when it is made
 from jobu.jsonable import storable_text
+from jobu.printable import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,8 @@ class Outcome(NamedTuple):
     """The change a run makes to its execution's row. None leaves a column as it is.
 
     `started` and `finished` are readings of this machine's monotonic clock; what has no `finished`
-    is finished when it is settled. `is_stored` marks what an atomic run has written itself.
+    is finished when it is settled. `is_stored` marks what an atomic run has written itself. Its
+    repr leaves out the result.
     """
 
     attempt: Attempt
@@ -51,6 +53,9 @@ class Outcome(NamedTuple):
     started: float | None = None
     finished: float | None = None
     is_stored: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Outcome {self.status.value} of {self.attempt!r}: {self.message!r}>"
 
     @property
     def seconds(self) -> float:
@@ -109,15 +114,14 @@ def released(attempt: Attempt) -> Outcome:
 
 def unsettleable(outcome: Outcome, error: BaseException) -> Outcome:
     """Replace an outcome that the database refuses to store by one it can."""
-    reason = f"The outcome {outcome.status} could not be stored: {describe(error)}"
+    reason = f"The outcome {outcome.status} could not be stored: {first_line(describe(error))}"
     failure = _failure(outcome.attempt, Status.FAILED, reason, "", None)
     return failure._replace(started=outcome.started, finished=outcome.finished)
 
 
 def describe(error: BaseException) -> str:
-    """Return the error as one storable message, such as `ValueError: no such user`."""
-    text = "".join(traceback.format_exception_only(error)).strip()
-    return storable_text(text, MAX_MESSAGE_LENGTH)
+    """Return the error as one message, such as `ValueError: no such user`."""
+    return "".join(traceback.format_exception_only(error)).strip()
 
 
 def _failure(
@@ -127,6 +131,7 @@ def _failure(
     trace: str,
     retry_delay: Callable[[int], float] | None,
 ) -> Outcome:
+    message = storable_text(message, MAX_MESSAGE_LENGTH)
     failures = attempt.retry_count + 1
     retries = retry_delay is not None and failures < attempt.max_retry
     return Outcome(
