@@ -19,16 +19,27 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from jobu.admin.badges import badge
-from jobu.admin.excerpts import MAX_EDITED_LENGTH, download, download_json, excerpt_of_bytes
+from jobu.admin.excerpts import (
+    MAX_EDITED_LENGTH,
+    Excerpt,
+    download,
+    download_json,
+    excerpt_of_bytes,
+)
 from jobu.admin.history import record
+from jobu.admin.params import sees_secrets
 from jobu.admin.read_only import ReadOnlyAdmin
 from jobu.admin.words import moment_html
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
-from jobu.exceptions import DeadLetterError, MessageError
+from jobu.exceptions import DeadLetterError, MaskedError, MessageError
+from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
+from jobu.masking import restore_text
 from jobu.models import DeadLetter, JobExecution
+from jobu.models.dead_letter import masked
 from jobu.queue.dead_letters import discard, requeue
+from jobu.queue.messages import read_event
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
@@ -133,24 +144,25 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         if letter is None:
             return self.gone(request, object_id)
         text = _text_of(letter)
+        shown = text if text is None or sees_secrets(request) else masked(letter.body)
         # Another text is a message of one's own.
         may_edit = self.allows(request, "publish_message")
         # What is not text becomes an execution only once somebody has written another.
         is_requeueable = may_requeue and (may_edit or text is not None)
         posted = request.POST if request.method == "POST" else None
-        form = RequeueForm(posted, initial={"body": text})
+        form = RequeueForm(posted, initial={"body": shown})
         form.fields["body"].widget.attrs["readonly"] = not may_edit
         if is_large := len(letter.body) > MAX_EDITED_LENGTH:
             del form.fields["body"]
         if request.method == "POST" and form.is_valid():
             body = _normal(form.cleaned_data.get("body", ""))
             # What nobody touched goes as the bytes it came as.
-            is_edited = not is_large and (text is None or body != _normal(text))
+            is_edited = not is_large and (shown is None or body != _normal(shown))
             if is_edited and not may_edit:
                 raise PermissionDenied
             try:
-                execution = _requeue(request, letter, body if is_edited else None)
-            except (MessageError, DeadLetterError) as error:
+                execution = _requeue(request, letter, _unmasked(body, text) if is_edited else None)
+            except (MaskedError, MessageError, DeadLetterError) as error:
                 form.add_error(None if is_large else "body", str(error))
             else:
                 note = gettext("Requeued as execution #%s.") % execution.pk
@@ -167,8 +179,8 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "may_discard": letter.is_open and self.has_discard_permission(request),
             "reason": storable_text(letter.reason, _MOST_CHARACTERS),
             "key": excerpt_of_bytes(letter.key or b"", _MOST_CHARACTERS),
-            **_headers(letter),
-            "shown": excerpt_of_bytes(letter.body),
+            **_headers(request, letter),
+            "shown": _body(request, letter),
             "is_text": text is not None,
             "may_edit": may_edit,
             "state": self.state(letter),
@@ -256,12 +268,23 @@ def _download_view(
     if not admin.has_view_permission(request, letter):
         raise PermissionDenied
     if name == "headers":
-        return download_json(letter.headers, f"dead-letter-{pk}.headers.json")
-    return download(getattr(letter, name) or b"", f"dead-letter-{pk}.{name}.txt")
+        headers = letter.headers if sees_secrets(request) else letter.masked_headers()
+        return download_json(headers, f"dead-letter-{pk}.headers.json")
+    content = getattr(letter, name) or b""
+    if name == "body" and not sees_secrets(request):
+        content = masked(content)
+    return download(content, f"dead-letter-{pk}.{name}.txt")
 
 
-def _headers(letter: DeadLetter) -> dict[str, Any]:
-    pairs: list[tuple[str, str]] = letter.headers
+def _body(request: HttpRequest, letter: DeadLetter) -> Excerpt:
+    beginning = excerpt_of_bytes(letter.body)
+    if sees_secrets(request):
+        return beginning
+    return Excerpt(masked(beginning.text.encode()), beginning.is_cut)
+
+
+def _headers(request: HttpRequest, letter: DeadLetter) -> dict[str, Any]:
+    pairs = letter.headers if sees_secrets(request) else letter.masked_headers()
     cut = [tuple(storable_text(str(text), _MOST_CHARACTERS) for text in pair) for pair in pairs]
     shown = cut[:_MOST_HEADERS]
     return {"headers": shown, "headers_are_cut": shown != [tuple(pair) for pair in pairs]}
@@ -282,6 +305,12 @@ def _text_of(letter: DeadLetter) -> str | None:
         return body.decode()
     except UnicodeDecodeError:
         return None
+
+
+def _unmasked(body: str, original: str | None) -> str:
+    """Put back what is masked, unless the handler that it names now would show it."""
+    name = read_event(body.encode(errors="surrogatepass")).handler_name
+    return restore_text(body, original or "", handlers.sensitive_of(name))
 
 
 def _normal(text: str) -> str:
