@@ -118,15 +118,15 @@ class Cron(Schema):
     created_at: datetime
     updated_at: datetime
 
-    @model_validator(mode="after")
-    def _mask(self, info: ValidationInfo) -> Self:
-        self.handler_params = shown(info, self.handler_params, self.handler_name)
-        return self
-
 
 class CronDetail(Cron):
     description: str
     handler_params: Any
+
+    @model_validator(mode="after")
+    def _mask(self, info: ValidationInfo) -> Self:
+        self.handler_params = shown(info, self.handler_params, self.handler_name)
+        return self
 
 
 class Job(Schema):
