@@ -183,6 +183,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "shown": _body(request, letter),
             "is_text": text is not None,
             "may_edit": may_edit,
+            "is_masked": shown != text,
             "state": self.state(letter),
             "may_see_executions": self.shows(request, JobExecution),
             "received": self.received(letter),

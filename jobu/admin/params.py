@@ -61,6 +61,7 @@ class ParamsWidget(forms.Textarea):
         context["widget"]["schema"] = json.dumps(schema_of(spec)) if spec else ""
         context["widget"]["handler_field"] = self.handler_field
         context["widget"]["mask"] = MASK
+        context["widget"]["is_masked"] = MASK in (context["widget"]["value"] or "")
         return context
 
 
