@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import OuterRef, Q
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import path, reverse
@@ -18,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from jobu.admin.cron_actions import backfill_view, run_view, switch, switch_view
 from jobu.admin.cron_form import CronJobForm
 from jobu.admin.cron_preview import handler_view, preview_html, preview_view, words_of
-from jobu.admin.cron_runs import CronChangeList, last_status, runs_of
+from jobu.admin.cron_runs import CronChangeList, FailingFilter, runs_of
 from jobu.admin.excerpts import download_json, excerpt
 from jobu.admin.filters import EnabledFilter, HandlerFilter, QueueFilter
 from jobu.admin.next_run import next_run_of
@@ -26,7 +25,6 @@ from jobu.admin.params import is_editable, sees_secrets, shown
 from jobu.admin.read_only import JobuAdmin
 from jobu.admin.words import absolute
 from jobu.models import CronJob, JobExecution
-from jobu.outcomes import DEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,27 +37,6 @@ if TYPE_CHECKING:
 _OF_RUNS = ("last_runs", "success_rate")
 _TIMES = ("starts_at", "ends_at")
 _STATE = ("problem_now", "planned_for", "last_tick", "declared_in", "created", "updated")
-
-
-class FailingFilter(admin.SimpleListFilter):
-    """Those whose last run ended dead, or that cannot be dispatched."""
-
-    title = _("health")
-    parameter_name = "failing"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("failing")), ("no", _("not failing"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() not in ("yes", "no"):
-            return queryset
-        rows: QuerySet[Any] = queryset.annotate(last_status=last_status(OuterRef("pk")))
-        failing = Q(last_status__in=DEAD) | ~Q(problem="")
-        if self.value() == "yes":
-            return rows.filter(failing)
-        # Spelled out: NOT IN is unknown, and not true, for one that has never run.
-        never_dead = Q(last_status__isnull=True) | ~Q(last_status__in=DEAD)
-        return rows.filter(never_dead, problem="")
 
 
 @admin.register(CronJob)

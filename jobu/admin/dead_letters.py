@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
+from django.http import HttpResponseRedirect
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -19,27 +18,25 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from jobu.admin.badges import badge
-from jobu.admin.excerpts import (
-    MAX_EDITED_LENGTH,
-    Excerpt,
-    download,
-    download_json,
-    excerpt_of_bytes,
+from jobu.admin.dead_letter_text import (
+    MAX_TEXT_LENGTH,
+    body_excerpt,
+    download_view,
+    shown_headers,
+    shown_text,
+    text_of,
+    unmasked,
 )
+from jobu.admin.excerpts import MAX_EDITED_LENGTH, excerpt_of_bytes
 from jobu.admin.history import record
-from jobu.admin.params import sees_secrets
 from jobu.admin.read_only import ReadOnlyAdmin
 from jobu.admin.words import moment_html
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.exceptions import DeadLetterError, MaskedError, MessageError
-from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
-from jobu.masking import restore_text
 from jobu.models import DeadLetter, JobExecution
-from jobu.models.dead_letter import masked
 from jobu.queue.dead_letters import discard, requeue
-from jobu.queue.messages import read_event
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
@@ -52,8 +49,6 @@ if TYPE_CHECKING:
 
 
 _MOST_WORDS = 300
-_MOST_CHARACTERS = 2_000
-_MOST_HEADERS = 30
 _MOST_SHOWN = 5
 
 
@@ -115,7 +110,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             ),
             path(
                 "<int:pk>/download/<str:name>/",
-                wrap(partial(_download_view, admin=self)),
+                wrap(partial(download_view, admin=self)),
                 name="jobu_deadletter_download",
             ),
         ]
@@ -143,25 +138,24 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         letter: Any = self.get_object(request, object_id)
         if letter is None:
             return self.gone(request, object_id)
-        text = _text_of(letter)
-        shown = text if text is None or sees_secrets(request) else masked(letter.body)
+        text = shown_text(request, letter)
         # Another text is a message of one's own.
         may_edit = self.allows(request, "publish_message")
         # What is not text becomes an execution only once somebody has written another.
         is_requeueable = may_requeue and (may_edit or text is not None)
         posted = request.POST if request.method == "POST" else None
-        form = RequeueForm(posted, initial={"body": shown})
+        form = RequeueForm(posted, initial={"body": text})
         form.fields["body"].widget.attrs["readonly"] = not may_edit
         if is_large := len(letter.body) > MAX_EDITED_LENGTH:
             del form.fields["body"]
         if request.method == "POST" and form.is_valid():
             body = _normal(form.cleaned_data.get("body", ""))
             # What nobody touched goes as the bytes it came as.
-            is_edited = not is_large and (shown is None or body != _normal(shown))
+            is_edited = not is_large and (text is None or body != _normal(text))
             if is_edited and not may_edit:
                 raise PermissionDenied
             try:
-                execution = _requeue(request, letter, _unmasked(body, text) if is_edited else None)
+                execution = _requeue(request, letter, unmasked(body, letter) if is_edited else None)
             except (MaskedError, MessageError, DeadLetterError) as error:
                 form.add_error(None if is_large else "body", str(error))
             else:
@@ -177,13 +171,13 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "media": self.media + form.media,
             "form": form if letter.requeued_at is None and is_requeueable else None,
             "may_discard": letter.is_open and self.has_discard_permission(request),
-            "reason": storable_text(letter.reason, _MOST_CHARACTERS),
-            "key": excerpt_of_bytes(letter.key or b"", _MOST_CHARACTERS),
-            **_headers(request, letter),
-            "shown": _body(request, letter),
+            "reason": storable_text(letter.reason, MAX_TEXT_LENGTH),
+            "key": excerpt_of_bytes(letter.key or b"", MAX_TEXT_LENGTH),
+            **shown_headers(request, letter),
+            "shown": body_excerpt(request, letter),
             "is_text": text is not None,
             "may_edit": may_edit,
-            "is_masked": shown != text,
+            "is_masked": text != text_of(letter),
             "state": self.state(letter),
             "may_see_executions": self.shows(request, JobExecution),
             "received": self.received(letter),
@@ -259,59 +253,12 @@ def _discard_view(request: HttpRequest, admin: DeadLetterAdmin, pk: int) -> Http
     return HttpResponseRedirect(reverse("admin:jobu_deadletter_changelist"))
 
 
-def _download_view(
-    request: HttpRequest, admin: DeadLetterAdmin, pk: int, name: str
-) -> HttpResponse:
-    """Return the whole of what the page shows the beginning of."""
-    if name not in ("body", "key", "headers"):
-        raise Http404(name)
-    letter = get_object_or_404(DeadLetter.objects.only(name), pk=pk)
-    if not admin.has_view_permission(request, letter):
-        raise PermissionDenied
-    if name == "headers":
-        headers = letter.headers if sees_secrets(request) else letter.masked_headers()
-        return download_json(headers, f"dead-letter-{pk}.headers.json")
-    content = getattr(letter, name) or b""
-    if name == "body" and not sees_secrets(request):
-        content = masked(content)
-    return download(content, f"dead-letter-{pk}.{name}.txt")
-
-
-def _body(request: HttpRequest, letter: DeadLetter) -> Excerpt:
-    beginning = excerpt_of_bytes(letter.body)
-    if sees_secrets(request):
-        return beginning
-    return Excerpt(masked(beginning.text.encode()), beginning.is_cut)
-
-
-def _headers(request: HttpRequest, letter: DeadLetter) -> dict[str, Any]:
-    pairs = letter.headers if sees_secrets(request) else letter.masked_headers()
-    cut = [tuple(storable_text(str(text), _MOST_CHARACTERS) for text in pair) for pair in pairs]
-    shown = cut[:_MOST_HEADERS]
-    return {"headers": shown, "headers_are_cut": shown != [tuple(pair) for pair in pairs]}
-
-
 def _requeue(request: HttpRequest, letter: DeadLetter, body: str | None) -> JobExecution:
     with write_transaction(settings.DATABASE):
         execution = requeue(letter.pk, body)
         note = gettext("Requeued as execution #%s.") % execution.pk
         record(request, DeadLetter, [(letter.pk, str(letter))], note)
     return execution
-
-
-def _text_of(letter: DeadLetter) -> str | None:
-    """Return the body as text, None if it is not."""
-    body: bytes = letter.body
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _unmasked(body: str, original: str | None) -> str:
-    """Put back what is masked, unless the handler that it names now would show it."""
-    name = read_event(body.encode(errors="surrogatepass")).handler_name
-    return restore_text(body, original or "", handlers.sensitive_of(name))
 
 
 def _normal(text: str) -> str:

@@ -50,7 +50,7 @@ class _Reading:
     dedupe_key: str
     handler_name: str = ""
     has_own_key: bool = False
-    row: dict[str, Any] = field(default_factory=dict)
+    row: dict[str, Any] = field(default_factory=dict, repr=False)
     reason: str = ""
 
     def refuse(self, error: Exception) -> None:

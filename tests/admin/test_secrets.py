@@ -85,6 +85,37 @@ def test_every_page_with_params_masks_them(operator: Client) -> None:
     assert_masked(staff("view_cronjob").get(page_of(job)))
 
 
+def test_downloads_are_masked_like_pages(operator: Client) -> None:
+    execution, job = failed(), cron(handler_name="charge", handler_params=PARAMS)
+    dead = letter(json.dumps(PARAMS).encode(), headers=[["token", "open sesame"]])
+    addresses = [
+        reverse("admin:jobu_jobexecution_download", args=[execution.pk, "params"]),
+        reverse("admin:jobu_cronjob_download", args=[job.pk]),
+        reverse("admin:jobu_deadletter_download", args=[dead.pk, "body"]),
+        reverse("admin:jobu_deadletter_download", args=[dead.pk, "headers"]),
+    ]
+    for address in addresses:
+        assert_masked(operator.get(address))
+    trusted = staff(*EVERYTHING, "view_sensitive_params")
+    assert [json.loads(trusted.get(address).content) for address in addresses] == [
+        PARAMS,
+        PARAMS,
+        PARAMS,
+        [["token", "open sesame"]],
+    ]
+
+
+def test_params_that_are_too_large_for_a_form_keep_their_secrets(operator: Client) -> None:
+    large = {**PARAMS, "user": "a" * 200_000}
+    job = cron(handler_name="charge", handler_params=large)
+    assert_masked(operator.get(page_of(job, "run")))
+    operator.post(page_of(job, "run"), {"params": "{}"})
+    assert JobExecution.objects.get().params == large
+    assert operator.post(page_of(job), cron_form(job, description="new")).status_code == 302
+    job.refresh_from_db()
+    assert (job.description, job.handler_params) == ("new", large)
+
+
 def test_who_has_the_permission_sees_them() -> None:
     execution, job = failed(), cron(handler_name="charge", handler_params=PARAMS)
     for viewer in (

@@ -76,7 +76,7 @@ class Command(BaseCommand):
             "execution": letter.execution_id,
             "reason": letter.reason,
             "key": letter.key,
-            "headers": letter.headers_shown(),
+            "headers": letter.masked_headers(),
             "size": f"{len(letter.body):,} bytes",
         }.items():
             self.stdout.write(printable(f"{name}: {value}"))
