@@ -7,7 +7,10 @@ from uuid import UUID  # noqa: TC003 - a NamedTuple's types are looked at when i
 
 
 class Attempt(NamedTuple):
-    """What a worker knows of an execution while it holds it; `number` fences its outcome."""
+    """What a worker knows of an execution while it holds it; `number` fences its outcome.
+
+    Its repr, which ends up in logs and error reports, leaves out the params.
+    """
 
     execution_id: int
     number: int
@@ -23,3 +26,6 @@ class Attempt(NamedTuple):
     def key(self) -> tuple[int, int]:
         """What tells two attempts of one process apart."""
         return self.execution_id, self.number
+
+    def __repr__(self) -> str:
+        return f"<Attempt {self.number} of execution {self.execution_id} ({self.handler_name})>"

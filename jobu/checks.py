@@ -21,6 +21,7 @@ from jobu.exceptions import OptionError
 from jobu.handlers.discovery import problems
 from jobu.handlers.options import check_execution_options
 from jobu.handlers.registry import handlers
+from jobu.masking import is_one_of
 from jobu.models import CronJob, JobExecution
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def check_settings(**_kwargs: Any) -> list[CheckMessage]:
 
 @register(TAG)
 def check_handlers(**_kwargs: Any) -> list[CheckMessage]:
-    return [checks.Warning(problem, hint=hint, id="jobu.W002") for problem, hint in problems()]
+    found = [checks.Warning(problem, hint=hint, id="jobu.W002") for problem, hint in problems()]
+    return [*found, *_misspelt_sensitive_names()]
 
 
 @register(TAG, deploy=True)
@@ -98,6 +100,12 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
             yield from _unknown_level(value)
         elif name.startswith("EVENT_"):
             yield from _impossible_for_events(name, value)
+        elif name == "SENSITIVE_PARAMS" and "" in value:
+            yield Error(
+                f"{PREFIX}{name} has an empty name.",
+                hint="A name may have * in it; an empty list masks what handlers call sensitive.",
+                id="jobu.E001",
+            )
         elif isinstance(value, int | float) and value <= 0 and name != "RETENTION_DAYS":
             yield Error(
                 f"{PREFIX}{name} is {value!r}, but it must be greater than zero.",
@@ -141,6 +149,21 @@ def _impossible_for_events(name: str, value: Any) -> Iterator[CheckMessage]:
                 hint=f"No execution can have this {option}.",
                 id="jobu.E001",
             )
+
+
+def _misspelt_sensitive_names() -> Iterator[CheckMessage]:
+    for spec in handlers:
+        fields = spec.fields
+        # What is inside an object is not described, so any name may stand there.
+        if fields is None or any(field.kind == "json" for field in fields):
+            continue
+        for name in spec.options.sensitive:
+            if not any(is_one_of(field.name, [name]) for field in fields):
+                yield checks.Warning(
+                    f"The handler {spec.name!r} calls {name!r} sensitive, but takes no such param.",
+                    hint=f"It takes {', '.join(field.name for field in fields) or 'nothing'}.",
+                    id="jobu.W005",
+                )
 
 
 def _unknown_settings() -> Iterator[CheckMessage]:

@@ -109,6 +109,27 @@ class Settings:
     RUN_LOG_LEVEL: str | None = "INFO"
     """From which level on the log lines of a run are kept with it; None keeps none."""
 
+    SENSITIVE_PARAMS: list[str] = [  # noqa: RUF012 - never changed in place
+        "pass",
+        "*_pass",
+        "*passwd*",
+        "*password*",
+        "*passphrase*",
+        "*secret*",
+        "*token*",
+        "*apikey*",
+        "*api_key*",
+        "*access_key*",
+        "*private_key*",
+        "*credential*",
+        "auth",
+        "*_auth",
+        "*authorization*",
+        "*cookie*",
+        "*signature*",
+    ]
+    """Names of params whose values are masked wherever they would be shown; * is any text."""
+
     def __getattribute__(self, name: str) -> Any:
         default = super().__getattribute__(name)
         return getattr(django_settings, PREFIX + name, default) if name.isupper() else default

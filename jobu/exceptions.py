@@ -27,6 +27,10 @@ class ParamsError(JobuError, ValueError):
     """The params do not fit what the handler asks for."""
 
 
+class MaskedError(JobuError, ValueError):
+    """A mask was sent back where no value is known that it stands for."""
+
+
 class NotJSONError(JobuError, TypeError):
     """A value cannot be stored as JSON."""
 

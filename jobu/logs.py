@@ -1,12 +1,15 @@
 """The wording and level of every log event, apart from the logic. Logger: `jobu`.
 
-A line about an execution names its id, handler and attempt, in the text and as `extra` fields.
+A line about an execution names its id, handler and attempt, in the text and as `extra` fields. What
+comes from elsewhere is escaped, so that it can neither forge a line nor command a terminal.
 """
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
+
+from jobu.printable import EscapeFilter, Lines, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from jobu.outcomes import Outcome
 
 logger = logging.getLogger("jobu")
+logger.addFilter(EscapeFilter())
 
 
 def started(attempt: Attempt) -> None:
@@ -55,7 +59,7 @@ def _failed(outcome: Outcome, error: dict[str, Any]) -> None:
         outcome.seconds,
         f", will be tried again in {outcome.delay:.1f} s" if is_retried else "",
         outcome.message,
-        error["traceback"],
+        Lines(error["traceback"]),
     )
 
 
@@ -103,7 +107,7 @@ def abandoned(attempt: Attempt, reason: str, stack: str) -> None:
         attempt,
         "%s, but the handler does not stop; its slot was replaced. It is here:\n%s",
         reason,
-        stack,
+        Lines(stack),
     )
 
 
@@ -126,7 +130,8 @@ def forked(attempt: Attempt) -> None:
 
 
 def unsettleable(attempt: Attempt, error: BaseException) -> None:
-    _about(logging.ERROR, attempt, "its outcome cannot be stored, it ends FAILED: %s", error)
+    text = "its outcome cannot be stored, it ends FAILED: %s"
+    _about(logging.ERROR, attempt, text, first_line(error))
 
 
 def backoff_broken(attempt: Attempt, error: BaseException) -> None:

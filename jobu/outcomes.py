@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.attempts import Attempt  # noqa: TC001 - a NamedTuple's types are looked at when it is made
 from jobu.jsonable import storable_text
+from jobu.printable import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,8 @@ class Outcome(NamedTuple):
 
     `started` and `finished` are readings of this machine's monotonic clock; what has no `finished`
     is finished when it is settled. `is_stored` marks what an atomic run has written itself,
-    `is_conflict` one that the database rolled back in favour of another transaction.
+    `is_conflict` one that the database rolled back in favour of another transaction. Its repr
+    leaves out the result.
     """
 
     attempt: Attempt
@@ -53,6 +55,9 @@ class Outcome(NamedTuple):
     finished: float | None = None
     is_stored: bool = False
     is_conflict: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Outcome {self.status.value} of {self.attempt!r}: {self.message!r}>"
 
     @property
     def seconds(self) -> float:
@@ -111,15 +116,14 @@ def released(attempt: Attempt) -> Outcome:
 
 def unsettleable(outcome: Outcome, error: BaseException) -> Outcome:
     """Replace an outcome that the database refuses to store by one it can."""
-    reason = f"The outcome {outcome.status} could not be stored: {describe(error)}"
+    reason = f"The outcome {outcome.status} could not be stored: {first_line(describe(error))}"
     failure = _failure(outcome.attempt, Status.FAILED, reason, "", None)
     return failure._replace(started=outcome.started, finished=outcome.finished)
 
 
 def describe(error: BaseException) -> str:
-    """Return the error as one storable message, such as `ValueError: no such user`."""
-    text = "".join(traceback.format_exception_only(error)).strip()
-    return storable_text(text, MAX_MESSAGE_LENGTH)
+    """Return the error as one message, such as `ValueError: no such user`."""
+    return "".join(traceback.format_exception_only(error)).strip()
 
 
 def _failure(

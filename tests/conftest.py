@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from django.core import mail
 from django.db import connections
 from django.utils import translation
+from django.utils.log import AdminEmailHandler
 
 from jobu.handlers.registry import handlers
 from tests import kafka as kafkas
@@ -55,6 +59,18 @@ def _speak_english() -> Iterator[None]:
 def vendor() -> str:
     """Name the database; to Django's `connection.vendor`, MariaDB is "mysql", too."""
     return os.environ.get("JOBU_TEST_DATABASE", "sqlite")
+
+
+@pytest.fixture
+def error_reports(settings: Any) -> Iterator[Callable[[], str]]:
+    """Mail errors to the site's admins, with all that Django can tell; return what was mailed."""
+    settings.ADMINS = [("ann", "ann@example.com")]
+    mailing = AdminEmailHandler(include_html=True)
+    log = logging.getLogger("django.request")
+    log.addHandler(mailing)
+    mails: list[Any] = mail.outbox
+    yield lambda: str([(each.body, each.alternatives) for each in mails])
+    log.removeHandler(mailing)
 
 
 @pytest.fixture

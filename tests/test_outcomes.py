@@ -146,7 +146,8 @@ class Unspeakable(Exception):
     ],
 )
 def test_an_error_is_described_in_one_storable_message(error: BaseException, start: str) -> None:
-    assert outcomes.describe(error) == start
+    message = outcomes.describe(error)
+    assert outcomes.failed(make_attempt(), message, "", retry_delay=None).message == start
 
 
 def test_a_note_on_an_error_is_part_of_its_description() -> None:
@@ -156,9 +157,27 @@ def test_a_note_on_an_error_is_part_of_its_description() -> None:
 
 
 def test_a_long_description_is_shortened() -> None:
-    described = outcomes.describe(ValueError("x" * 10_000))
-    assert len(described) <= outcomes.MAX_MESSAGE_LENGTH
-    assert described.startswith("ValueError: xxx")
+    message = outcomes.describe(ValueError("x" * 10_000))
+    outcome = outcomes.failed(make_attempt(), message, "", retry_delay=None)
+    assert outcome.message is not None and outcome.error is not None
+    assert len(outcome.message) <= outcomes.MAX_MESSAGE_LENGTH
+    assert outcome.message == outcome.error["message"]
+    assert outcome.message.startswith("ValueError: xxx")
+
+
+def test_the_reprs_leave_out_what_went_in_and_what_came_out() -> None:
+    attempt = make_attempt()._replace(params={"password": "sesame"})
+    outcome = outcomes.succeeded(attempt, '{"token": "sesame"}')
+    assert repr(attempt) == "<Attempt 1 of execution 42 (mail)>"
+    assert repr(outcome) == "<Outcome SUCCESS of <Attempt 1 of execution 42 (mail)>: ''>"
+
+
+def test_of_a_database_that_refuses_an_outcome_only_the_summary_is_kept() -> None:
+    error = ValueError('violates a constraint\nDETAIL: Failing row contains {"password": "sesame"}')
+    outcome = outcomes.unsettleable(outcomes.succeeded(make_attempt(), None), error)
+    assert outcome.message == (
+        "The outcome SUCCESS could not be stored: ValueError: violates a constraint"
+    )
 
 
 @pytest.mark.parametrize(

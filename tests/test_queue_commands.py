@@ -21,7 +21,7 @@ from jobu import BaseQueueAdapter, QueueMessage
 from jobu.adapters import publishing
 from jobu.exceptions import AdapterError, MessageError, NotJSONError
 from jobu.handlers.registry import Registry
-from jobu.models import DeadLetter, JobExecution
+from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution
 from jobu.queue.events import store
 from jobu.queue.messages import read_event
 from tests.dispatchers.memory_adapter import MemoryAdapter
@@ -183,6 +183,42 @@ def test_a_dead_letter_is_shown_with_a_bounded_body(capfdbinary: Any) -> None:
     assert len(output) < 4_000
     run("jobu_deadletters", "show", str(pk), "--raw")
     assert capfdbinary.readouterr().out == b"\xff" + b"x" * 100_000
+
+
+def test_a_dead_letter_is_shown_with_masks_unless_it_is_raw(capfdbinary: Any) -> None:
+    body = b'{"handler": "nobody", "params": {"password": "sesame"}}'
+    headers = (("authorization", b"sesame"), ("trace", b"5"))
+    store([QueueMessage(id="t:0", body=body, headers=headers)], "kafka")
+    pk = str(DeadLetter.objects.get().pk)
+    output = run("jobu_deadletters", "show", pk)
+    assert '"password": "********"' in output
+    assert "[('authorization', '********'), ('trace', '5')]" in output
+    assert "sesame" not in output
+    run("jobu_deadletters", "show", pk, "--raw")
+    assert capfdbinary.readouterr().out == body
+
+
+def test_what_comes_from_elsewhere_cannot_command_a_terminal() -> None:
+    hostile = "a\x1b]0;title\x07\nb\u202ec"
+    store([QueueMessage(id=hostile, body=f"{{\n{hostile}".encode())], "kafka")
+    pk = str(DeadLetter.objects.get().pk)
+    DeadLetter.objects.update(reason=hostile)
+    CronJob.objects.create(
+        name=hostile, cron_expression="0 2 * * *", handler_name="echo", declared="x"
+    )
+    ApiToken.objects.create(name=hostile, secret_hash="0" * 64)
+    printed = [
+        run("jobu_deadletters", "list"),
+        run("jobu_deadletters", "show", pk),
+        run("jobu_crons"),
+        run("jobu_sync"),
+        run("jobu_token", "list"),
+    ]
+    for output in printed:
+        assert "\\x1b]0;title\\x07" in output
+        assert not set("\x1b\x07\u202e") & set(output)
+    # Only the body keeps its lines.
+    assert printed[0].count("\n") == 1
 
 
 def test_dead_letters_are_requeued_by_id_reason_or_all(

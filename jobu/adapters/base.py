@@ -17,14 +17,15 @@ class QueueMessage:
     """One message, as it came.
 
     `id` is the same each time the message is delivered and never another message's; `receipt` is
-    for the adapter's own use: whatever it needs to complete the message.
+    for the adapter's own use: whatever it needs to complete the message. What it says is left out
+    of its repr, because that may be secret.
     """
 
     id: str
-    body: bytes
+    body: bytes = field(repr=False)
     source: str = ""
     key: bytes | None = None
-    headers: tuple[tuple[str, bytes], ...] = ()
+    headers: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
     receipt: Any = field(default=None, repr=False, compare=False)
 
     @property

@@ -58,12 +58,8 @@ class BackfillForm(forms.Form):
 def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
     """Enqueue one execution outside the schedule, with the params as they are left here."""
     job = _job(request, admin, pk, "run_cronjob")
-    form = ParamsForm(
-        request.POST or None,
-        initial={"params": job.handler_params},
-        handler_name=job.handler_name,
-        whole=reverse("admin:jobu_cronjob_download", args=[pk]),
-    )
+    whole = reverse("admin:jobu_cronjob_download", args=[pk])
+    form = ParamsForm(request, job.handler_params, job.handler_name, whole)
     if request.method == "POST" and form.is_valid():
         # Set, not merged: a param that was taken out stays out. The cron job is not saved.
         job.handler_params = form.cleaned_data["params"]

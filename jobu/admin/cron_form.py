@@ -11,11 +11,12 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.params import ParamsField, ParamsWidget, check_params
+from jobu.admin.params import ParamsField, ParamsWidget, checked_params
 from jobu.conf import settings
 from jobu.cron import problem_with_expression
 from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_time
+from jobu.masking import mask
 from jobu.models import CronJob
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ class TimezoneWidget(forms.TextInput):
 
 
 class CronJobForm(_ModelForm):
+    """Edit a cron job, or a copy of one: `kept_from` is whose masked params are kept."""
+
+    kept_from: CronJob | None = None
+    sees_secrets = False
     handler_params = ParamsField(
         label=_("Params"),
         required=False,
@@ -127,6 +132,9 @@ class CronJobForm(_ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.kept_from is not None and not self.sees_secrets:
+            names = handlers.sensitive_of(self.kept_from.handler_name)
+            self.initial["handler_params"] = mask(self.initial.get("handler_params"), names)
         if "handler_name" in self.fields:
             self.fields["handler_name"] = forms.ChoiceField(
                 label=_("Handler"), choices=handler_choices(current=self.instance.handler_name)
@@ -142,8 +150,11 @@ class CronJobForm(_ModelForm):
         cleaned: dict[str, Any] = super().clean() or {}
         self._check_expression_with_name(cleaned)
         if "handler_params" in cleaned and "handler_name" in cleaned:
+            kept = self.kept_from.handler_params if self.kept_from else None
             try:
-                check_params(cleaned["handler_name"], cleaned["handler_params"])
+                cleaned["handler_params"] = checked_params(
+                    cleaned["handler_name"], cleaned["handler_params"], kept
+                )
             except ValidationError as error:
                 self.add_error("handler_params", error)
         return cleaned

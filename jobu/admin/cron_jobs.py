@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import OuterRef, Q
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import path, reverse
@@ -18,15 +17,14 @@ from django.utils.translation import gettext_lazy as _
 from jobu.admin.cron_actions import backfill_view, run_view, switch, switch_view
 from jobu.admin.cron_form import CronJobForm
 from jobu.admin.cron_preview import handler_view, preview_html, preview_view, words_of
-from jobu.admin.cron_runs import CronChangeList, last_status, runs_of
+from jobu.admin.cron_runs import CronChangeList, FailingFilter, runs_of
 from jobu.admin.excerpts import download_json, excerpt
 from jobu.admin.filters import EnabledFilter, HandlerFilter, QueueFilter
 from jobu.admin.next_run import next_run_of
-from jobu.admin.params import is_editable
+from jobu.admin.params import is_editable, sees_secrets, shown
 from jobu.admin.read_only import JobuAdmin
 from jobu.admin.words import absolute
 from jobu.models import CronJob, JobExecution
-from jobu.outcomes import DEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,27 +37,6 @@ if TYPE_CHECKING:
 _OF_RUNS = ("last_runs", "success_rate")
 _TIMES = ("starts_at", "ends_at")
 _STATE = ("problem_now", "planned_for", "last_tick", "declared_in", "created", "updated")
-
-
-class FailingFilter(admin.SimpleListFilter):
-    """Those whose last run ended dead, or that cannot be dispatched."""
-
-    title = _("health")
-    parameter_name = "failing"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("failing")), ("no", _("not failing"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() not in ("yes", "no"):
-            return queryset
-        rows: QuerySet[Any] = queryset.annotate(last_status=last_status(OuterRef("pk")))
-        failing = Q(last_status__in=DEAD) | ~Q(problem="")
-        if self.value() == "yes":
-            return rows.filter(failing)
-        # Spelled out: NOT IN is unknown, and not true, for one that has never run.
-        never_dead = Q(last_status__isnull=True) | ~Q(last_status__in=DEAD)
-        return rows.filter(never_dead, problem="")
 
 
 @admin.register(CronJob)
@@ -114,15 +91,24 @@ class CronJobAdmin(JobuAdmin):
             return self.fieldsets
         what, *others = self.fieldsets
         if not self.has_change_permission(request, obj):
-            # Django would show all of the params, however many megabytes.
+            # Django would show all of the params, however many megabytes, and unmasked.
             what = (_("What"), {"fields": ("name", "description", "handler_name", "params")})
+            obj.shown_params = shown(request, obj.handler_params, obj.handler_name)
         return (what, *others, (_("State"), {"fields": _STATE}))
 
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.kept_from = obj or self._copied(request)
+        form.sees_secrets = sees_secrets(request)
+        return form
+
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        shown = self.list_display
+        columns = self.list_display
         if not self.shows(request, JobExecution):
-            return tuple(name for name in shown if name not in _OF_RUNS)
-        return shown
+            return tuple(name for name in columns if name not in _OF_RUNS)
+        return columns
 
     def get_list_filter(self, request: HttpRequest) -> tuple[type[admin.ListFilter], ...]:
         filters = self.list_filter
@@ -164,19 +150,23 @@ class CronJobAdmin(JobuAdmin):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """Start from another cron job with `?copy=`; switched off, until its owner has looked."""
-        copied = self.get_object(request, request.GET.get("copy", ""))
+        copied = self._copied(request)
         if copied is None:
             given = super().get_changeform_initial_data(request)
             # A time's field takes no text from the address: Django has two inputs for it.
             return {name: text for name, text in given.items() if name not in _TIMES}
-        if not self.has_view_permission(request, copied):
-            raise PermissionDenied
         fields = {name: getattr(copied, name) for name in CronJobForm.Meta.fields}
         if not is_editable(copied.handler_params):
             del fields["handler_params"]
             text = gettext("The params are too large for a form, so they are not copied.")
             self.message_user(request, text, messages.WARNING)
         return {**fields, "name": gettext("%s (copy)") % copied, "is_enabled": False}
+
+    def _copied(self, request: HttpRequest) -> CronJob | None:
+        copied: CronJob | None = self.get_object(request, request.GET.get("copy", ""))
+        if copied is not None and not self.has_view_permission(request, copied):
+            raise PermissionDenied
+        return copied
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Write what was edited and nothing else: a dispatcher writes the other columns."""
@@ -246,9 +236,9 @@ class CronJobAdmin(JobuAdmin):
         return format_html('<a class="jobu-tool" href="{}">{}</a>', url, gettext("Run now"))
 
     @admin.display(description=_("Params"))
-    def params(self, job: CronJob) -> str:
+    def params(self, job: Any) -> str:
         whole = reverse("admin:jobu_cronjob_download", args=[job.pk])
-        context = {"excerpt": excerpt(job.handler_params), "whole": whole}
+        context = {"excerpt": excerpt(job.shown_params), "whole": whole}
         return render_to_string("admin/jobu/excerpt.html", context)
 
     @admin.display(description=_("Problem"), empty_value="–")
@@ -287,7 +277,8 @@ class CronJobAdmin(JobuAdmin):
 
 def _download_view(request: HttpRequest, admin: CronJobAdmin, pk: int) -> HttpResponse:
     """Return all of the params."""
-    job = get_object_or_404(CronJob.objects.only("handler_params"), pk=pk)
+    job = get_object_or_404(CronJob.objects.only("handler_name", "handler_params"), pk=pk)
     if not admin.has_view_permission(request, job):
         raise PermissionDenied
-    return download_json(job.handler_params, f"cron-job-{pk}.params.json")
+    params = shown(request, job.handler_params, job.handler_name)
+    return download_json(params, f"cron-job-{pk}.params.json")

@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from jobu.admin.words import absolute, duration
 from jobu.models import JobExecution
-from jobu.outcomes import FINISHED, Status
+from jobu.outcomes import DEAD, FINISHED, Status
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from django.db.models import OuterRef, QuerySet
+    from django.db.models import QuerySet
     from django.http import HttpRequest
     from django.utils.safestring import SafeString
 
@@ -95,6 +97,27 @@ def last_status(job: OuterRef) -> Subquery:
     """Ask for the status of a cron job's last finished run."""
     finished = JobExecution.objects.filter(job=job, status__in=FINISHED).order_by("-id")
     return Subquery(finished.values("status")[:1])
+
+
+class FailingFilter(admin.SimpleListFilter):
+    """Those whose last run ended dead, or that cannot be dispatched."""
+
+    title = gettext_lazy("health")
+    parameter_name = "failing"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("yes", gettext_lazy("failing")), ("no", gettext_lazy("not failing"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() not in ("yes", "no"):
+            return queryset
+        rows: QuerySet[Any] = queryset.annotate(last_status=last_status(OuterRef("pk")))
+        failing = Q(last_status__in=DEAD) | ~Q(problem="")
+        if self.value() == "yes":
+            return rows.filter(failing)
+        # Spelled out: NOT IN is unknown, and not true, for one that has never run.
+        never_dead = Q(last_status__isnull=True) | ~Q(last_status__in=DEAD)
+        return rows.filter(never_dead, problem="")
 
 
 class CronChangeList(ChangeList):

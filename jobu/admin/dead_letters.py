@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
+from django.http import HttpResponseRedirect
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -19,14 +18,23 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from jobu.admin.badges import badge
-from jobu.admin.excerpts import MAX_EDITED_LENGTH, download, download_json, excerpt_of_bytes
+from jobu.admin.dead_letter_text import (
+    MAX_TEXT_LENGTH,
+    body_excerpt,
+    download_view,
+    shown_headers,
+    shown_text,
+    text_of,
+    unmasked,
+)
+from jobu.admin.excerpts import MAX_EDITED_LENGTH, excerpt_of_bytes
 from jobu.admin.filters import StateFilter
 from jobu.admin.history import record
 from jobu.admin.read_only import ReadOnlyAdmin
 from jobu.admin.words import moment_html
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
-from jobu.exceptions import DeadLetterError, MessageError
+from jobu.exceptions import DeadLetterError, MaskedError, MessageError
 from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
 from jobu.queue.dead_letters import discard, requeue
@@ -40,8 +48,6 @@ if TYPE_CHECKING:
 
 
 _MOST_WORDS = 300
-_MOST_CHARACTERS = 2_000
-_MOST_HEADERS = 30
 _MOST_SHOWN = 5
 
 
@@ -54,9 +60,9 @@ class RequeueForm(forms.Form):
         widget=forms.Textarea({"class": "vLargeTextField jobu-json", "rows": 12}),
     )
 
-    def __init__(self, data: Any, letter: DeadLetter, *, may_edit: bool) -> None:
-        self.text = _text_of(letter)
-        super().__init__(data, initial={"body": self.text})
+    def __init__(self, data: Any, letter: DeadLetter, text: str | None, *, may_edit: bool) -> None:
+        self.text = text
+        super().__init__(data, initial={"body": text})
         self.fields["body"].widget.attrs["readonly"] = not may_edit
         if len(letter.body) > MAX_EDITED_LENGTH:
             del self.fields["body"]
@@ -95,7 +101,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             ),
             path(
                 "<int:pk>/download/<str:name>/",
-                wrap(partial(_download_view, admin=self)),
+                wrap(partial(download_view, admin=self)),
                 name="jobu_deadletter_download",
             ),
         ]
@@ -126,14 +132,15 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         # Another text is a message of one's own.
         may_edit = self.allows(request, "publish_message")
         posted = request.POST if request.method == "POST" else None
-        form = RequeueForm(posted, letter, may_edit=may_edit)
+        form = RequeueForm(posted, letter, shown_text(request, letter), may_edit=may_edit)
         if request.method == "POST" and form.is_valid():
             edited = form.edited_body()
             if edited is not None and not may_edit:
                 raise PermissionDenied
             try:
-                execution = _requeue(request, letter, edited)
-            except (MessageError, DeadLetterError) as error:
+                body = None if edited is None else unmasked(edited, letter)
+                execution = _requeue(request, letter, body)
+            except (MaskedError, MessageError, DeadLetterError) as error:
                 form.add_error("body" if "body" in form.fields else None, str(error))
             else:
                 note = gettext("Requeued as execution #%s.") % execution.pk
@@ -161,12 +168,13 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "media": self.media + form.media,
             "form": form if letter.requeued_at is None and is_requeueable else None,
             "may_discard": letter.is_open and self.has_discard_permission(request),
-            "reason": storable_text(letter.reason, _MOST_CHARACTERS),
-            "key": excerpt_of_bytes(letter.key or b"", _MOST_CHARACTERS),
-            **_headers(letter),
-            "shown": excerpt_of_bytes(letter.body),
+            "reason": storable_text(letter.reason, MAX_TEXT_LENGTH),
+            "key": excerpt_of_bytes(letter.key or b"", MAX_TEXT_LENGTH),
+            **shown_headers(request, letter),
+            "shown": body_excerpt(request, letter),
             "is_text": form.text is not None,
             "may_edit": may_edit,
+            "is_masked": form.text != text_of(letter),
             "state": self.state(letter),
             "may_see_executions": self.shows(request, JobExecution),
             "received": self.received(letter),
@@ -242,42 +250,12 @@ def _discard_view(request: HttpRequest, admin: DeadLetterAdmin, pk: int) -> Http
     return HttpResponseRedirect(reverse("admin:jobu_deadletter_changelist"))
 
 
-def _download_view(
-    request: HttpRequest, admin: DeadLetterAdmin, pk: int, name: str
-) -> HttpResponse:
-    """Return the whole of what the page shows the beginning of."""
-    if name not in ("body", "key", "headers"):
-        raise Http404(name)
-    letter = get_object_or_404(DeadLetter.objects.only(name), pk=pk)
-    if not admin.has_view_permission(request, letter):
-        raise PermissionDenied
-    if name == "headers":
-        return download_json(letter.headers, f"dead-letter-{pk}.headers.json")
-    return download(getattr(letter, name) or b"", f"dead-letter-{pk}.{name}.txt")
-
-
-def _headers(letter: DeadLetter) -> dict[str, Any]:
-    pairs: list[tuple[str, str]] = letter.headers
-    cut = [tuple(storable_text(str(text), _MOST_CHARACTERS) for text in pair) for pair in pairs]
-    shown = cut[:_MOST_HEADERS]
-    return {"headers": shown, "headers_are_cut": shown != [tuple(pair) for pair in pairs]}
-
-
 def _requeue(request: HttpRequest, letter: DeadLetter, body: str | None) -> JobExecution:
     with write_transaction(settings.DATABASE):
         execution = requeue(letter.pk, body)
         note = gettext("Requeued as execution #%s.") % execution.pk
         record(request, DeadLetter, [(letter.pk, str(letter))], note)
     return execution
-
-
-def _text_of(letter: DeadLetter) -> str | None:
-    """Return the body as text, None if it is not."""
-    body: bytes = letter.body
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _normal(text: str) -> str:

@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from jobu.admin.badges import execution_badge, status_badge
 from jobu.admin.excerpts import download, download_json, excerpt
 from jobu.admin.live import ran_cell, state_cell, waited_cell
+from jobu.admin.params import shown
 from jobu.admin.verbs import verbs_for
 from jobu.admin.words import duration
 from jobu.handlers.registry import handlers
@@ -80,8 +81,10 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         "timeout": duration(execution.timeout_seconds),
         "why": storable_text(execution.error_message, MAX_MESSAGE_LENGTH),
         "events": timeline(execution),
-        "params": excerpt(execution.params),
-        "result": None if execution.result is None else excerpt(execution.result),
+        "params": excerpt(shown(request, execution.params, execution.handler_name)),
+        "result": None
+        if execution.result is None
+        else excerpt(shown(request, execution.result, execution.handler_name)),
         **_lines(execution),
         "process": _process(request, admin, execution),
         "may_see_cron": admin.shows(request, CronJob),
@@ -103,8 +106,9 @@ def download_view(request: HttpRequest, admin: JobuAdmin, pk: int, name: str) ->
     if name not in _COLUMNS:
         raise Http404(name)
     column = _COLUMNS[name]
-    execution = get_object_or_404(JobExecution.objects.only(column), pk=pk)
-    return download_json(getattr(execution, column), f"execution-{pk}.{name}.json")
+    execution = get_object_or_404(JobExecution.objects.only(column, "handler_name"), pk=pk)
+    value = shown(request, getattr(execution, column), execution.handler_name)
+    return download_json(value, f"execution-{pk}.{name}.json")
 
 
 def timeline(execution: JobExecution) -> list[Event]:

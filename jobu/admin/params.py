@@ -1,4 +1,7 @@
-"""Params to edit: fields made of the handler's types, or JSON."""
+"""Params to look at and to edit, as fields made of the handler's types or as JSON.
+
+Who may not see what is sensitive gets masks. One that is left as it is keeps its value.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,15 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.excerpts import MAX_EDITED_LENGTH, MAX_VALUE_LENGTH, excerpt
-from jobu.exceptions import NotJSONError, ParamsError
+from jobu.exceptions import MaskedError, NotJSONError, ParamsError
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_object, storable_text
+from jobu.masking import MASK, mask, restore
 from jobu.outcomes import MAX_MESSAGE_LENGTH
 
 if TYPE_CHECKING:
+    from django.http import HttpRequest
+
     from jobu.handlers.registry import HandlerSpec
 
     class _JSONField(forms.JSONField):
@@ -25,6 +31,15 @@ if TYPE_CHECKING:
 
 else:
     _JSONField = forms.JSONField
+
+
+def sees_secrets(request: HttpRequest) -> bool:
+    return request.user.has_perm("jobu.view_sensitive_params")
+
+
+def shown(request: HttpRequest, value: Any, handler_name: str) -> Any:
+    """Return params or a result of the handler as this user may see them."""
+    return value if sees_secrets(request) else mask(value, handlers.sensitive_of(handler_name))
 
 
 class ParamsWidget(forms.Textarea):
@@ -45,6 +60,8 @@ class ParamsWidget(forms.Textarea):
         spec = handlers.get(self.handler_name)
         context["widget"]["schema"] = json.dumps(schema_of(spec)) if spec else ""
         context["widget"]["handler_field"] = self.handler_field
+        context["widget"]["mask"] = MASK
+        context["widget"]["is_masked"] = MASK in (context["widget"]["value"] or "")
         return context
 
 
@@ -100,37 +117,42 @@ class ParamsField(_JSONField):
 
 
 class ParamsForm(forms.Form):
-    """Edit the params of one handler; `whole` is where they can be downloaded."""
+    """Edit the params that an execution or a cron job has; `whole` is where to download them."""
 
     params = ParamsField(label=_("Params"), required=False)
 
-    def __init__(self, *args: Any, handler_name: str, whole: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.handler_name = handler_name
+    def __init__(
+        self, request: HttpRequest, kept: dict[str, Any], handler_name: str, whole: str
+    ) -> None:
+        initial = {"params": shown(request, kept, handler_name)}
+        super().__init__(request.POST or None, initial=initial)
+        self._kept = kept
+        self._handler_name = handler_name
         field: Any = self.fields["params"]
         field.widget = ParamsWidget(handler_name)
-        field.fit(self.initial["params"], whole)
+        field.fit(initial["params"], whole)
 
     def clean_params(self) -> dict[str, Any]:
-        params: dict[str, Any] = self.cleaned_data["params"]
-        check_params(self.handler_name, params)
-        return params
+        return checked_params(self._handler_name, self.cleaned_data["params"], self._kept)
 
 
 def is_editable(params: Any) -> bool:
     return not excerpt(params, MAX_EDITED_LENGTH).is_cut
 
 
-def check_params(handler_name: str, params: dict[str, Any]) -> None:
-    """Refuse params that the handler would refuse; one that is not here cannot be asked."""
+def checked_params(
+    handler_name: str, params: dict[str, Any], kept: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Put back what is masked, and refuse what the handler would; one not here cannot be asked."""
     spec = handlers.get(handler_name)
-    if spec is None:
-        return
     try:
-        spec.check(params)
-    except ParamsError as error:
+        restored: dict[str, Any] = restore(params, kept, handlers.sensitive_of(handler_name))
+        if spec is not None:
+            spec.check(restored)
+    except (MaskedError, ParamsError) as error:
         text = storable_text(str(error), MAX_MESSAGE_LENGTH)
         raise ValidationError(text, code="params") from error
+    return restored
 
 
 def schema_of(spec: HandlerSpec) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 import jobu
 from jobu.admin.cron_form import handler_choices
 from jobu.admin.history import record
-from jobu.admin.params import ParamsField, ParamsWidget, check_params
+from jobu.admin.params import ParamsField, ParamsWidget, checked_params
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob, JobExecution
 
@@ -67,10 +67,11 @@ class MessageForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        # With a cron job, what the handler gets is more than what stands here.
-        if "params" in cleaned and "handler_name" in cleaned and not cleaned.get("job_id"):
+        if "params" in cleaned and "handler_name" in cleaned:
+            # With a cron job, what the handler gets is more than what stands here: it is not asked.
+            name = "" if cleaned.get("job_id") else cleaned["handler_name"]
             try:
-                check_params(cleaned["handler_name"], cleaned["params"])
+                checked_params(name, cleaned["params"])
             except ValidationError as error:
                 self.add_error("params", error)
         return cleaned

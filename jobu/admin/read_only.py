@@ -8,12 +8,14 @@ from django.contrib import admin, messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.forms.widgets import Script
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from jobu.admin.filters import parameters_of
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
 
     ModelAdmin = admin.ModelAdmin[Any]
 else:
@@ -35,6 +37,14 @@ class JobuAdmin(ModelAdmin):
             Script(f"jobu/{name}.js", type="module")
             for name in ("live", "forms", "params", "preview")
         ]
+
+    @property
+    def urls(self) -> list[URLPattern]:
+        """Keep what is posted, and what the views make of it, out of error reports."""
+        found: list[URLPattern] = super().urls
+        for pattern in found:
+            pattern.callback = sensitive_post_parameters()(sensitive_variables()(pattern.callback))
+        return found
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Name the list by what is in it, not by "Select … to change"."""

@@ -12,7 +12,6 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from jobu.admin.excerpts import excerpt
 from jobu.admin.history import record
 from jobu.admin.params import ParamsForm
 from jobu.conf import settings
@@ -33,16 +32,13 @@ def retry_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpRes
     ):
         raise PermissionDenied
     execution = get_object_or_404(JobExecution, pk=pk)
-    form = ParamsForm(
-        request.POST or None,
-        initial={"params": execution.params},
-        handler_name=execution.handler_name,
-        whole=reverse("admin:jobu_jobexecution_download", args=[pk, "params"]),
-    )
+    whole = reverse("admin:jobu_jobexecution_download", args=[pk, "params"])
+    form = ParamsForm(request, execution.params, execution.handler_name, whole)
     if request.method == "POST" and form.is_valid():
-        note = _("Retried with other params; they were %s.") % excerpt(execution.params).text
+        params = form.cleaned_data["params"]
+        note = _note(execution.params, params)
         with write_transaction(settings.DATABASE):
-            is_retried = retry(execution, params=form.cleaned_data["params"])
+            is_retried = retry(execution, params=params)
             if is_retried:
                 record(request, JobExecution, [(pk, str(execution))], note)
         if is_retried:
@@ -62,3 +58,12 @@ def retry_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpRes
         "submit": _("Retry"),
     }
     return TemplateResponse(request, "admin/jobu/params_form.html", context)
+
+
+def _note(before: dict[str, Any], after: dict[str, Any]) -> str:
+    """Name what was changed, without the values: the history is kept for ever."""
+    nothing = object()
+    names = [n for n in {**before, **after} if before.get(n, nothing) != after.get(n, nothing)]
+    if not names:
+        return _("Retried.")
+    return _("Retried with other params: %s.") % ", ".join(names)

@@ -105,6 +105,12 @@ def writing(permission: str, *others: str) -> list[Callable[[HttpRequest], Any]]
     return [BearerToken(Scope.WRITE), StaffSession(permission, f"view_{model}", *others)]
 
 
+def sees_secrets(request: Any) -> bool:
+    """Tell whether the caller gets sensitive params unmasked: users who may, but no token."""
+    caller = request.auth
+    return not isinstance(caller, ApiToken) and caller.has_perm("jobu.view_sensitive_params")
+
+
 def open_or_reading(request: HttpRequest) -> Any:
     """Let everybody in, or if the project wants that, whom `reading()` lets in."""
     if settings.API_HEALTH_OPEN:

@@ -22,6 +22,7 @@ from jobu.api.values import Id, Text
 from jobu.conf import settings
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_object
+from jobu.masking import mask, restore
 from jobu.models import CronJob, JobExecution
 from jobu.transactions import write_transaction
 
@@ -57,7 +58,7 @@ def list_crons(request: HttpRequest, query: Query[CronQuery]) -> dict[str, Any]:
 
 @router.post("", response=written(201, CronDetail, 409), auth=writing("add_cronjob"))
 def create_cron(request: HttpRequest, cron: NewCron, response: HttpResponse) -> Reply[Any]:
-    job = CronJob(**_checked(cron.model_dump(exclude_unset=True)))
+    job = CronJob(**_checked(cron.model_dump(exclude_unset=True), CronJob()))
     _save(job)
     response["Location"] = f"{request.path}/{job.pk}"
     return Reply(201, job)
@@ -72,9 +73,9 @@ def read_cron(request: HttpRequest, cron_id: Path[Id]) -> CronJob:
     "/{cron_id}", response=written(200, CronDetail, 404, 409), auth=writing("change_cronjob")
 )
 def update_cron(request: HttpRequest, cron_id: Path[Id], change: CronChange) -> CronJob:
-    """Change some fields; the others stay as they are."""
+    """Change some fields; the others stay as they are, and so do masked params that come back."""
     job = _find(cron_id)
-    changes = _checked(change.model_dump(exclude_unset=True))
+    changes = _checked(change.model_dump(exclude_unset=True), job)
     for name, value in changes.items():
         setattr(job, name, value)
     _save(job, [*changes, "updated_at"])
@@ -112,8 +113,10 @@ def toggle_cron(request: HttpRequest, cron_id: Path[Id], toggle: Toggle | None =
 )
 def run_cron(request: HttpRequest, cron_id: Path[Id], run: Run | None = None) -> Reply[Any]:
     """Enqueue one execution now, outside the schedule."""
+    job = _find(cron_id)
+    names = handlers.sensitive_of(job.handler_name)
     try:
-        execution = _find(cron_id).run_now(run.params if run else None)
+        execution = job.run_now(restore(run.params, job.handler_params, names) if run else None)
     except IntegrityError:
         raise conflict("The cron job was deleted meanwhile.") from None
     return Reply(201, JobExecution.objects.get(pk=execution.pk))
@@ -126,13 +129,19 @@ def _find(cron_id: int, rows: QuerySet[CronJob] | None = None) -> CronJob:
     return found
 
 
-def _checked(fields: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what a model's validation does not look at: bad JSON, a handler that is not there."""
-    if "handler_params" in fields:
-        params = encode_object(fields["handler_params"], "handler_params")
-        fields["handler_params"] = json.loads(params)
+def _checked(fields: dict[str, Any], job: CronJob) -> dict[str, Any]:
+    """Refuse what a model's validation does not look at: bad JSON, a handler that is not there.
+
+    Masked params keep what the cron job has, unless its new handler would show it.
+    """
+    before = names = handlers.sensitive_of(job.handler_name)
     if "handler_name" in fields:
-        handlers[fields["handler_name"]]
+        names = handlers[fields["handler_name"]].options.sensitive
+    if "handler_params" in fields:
+        params = json.loads(encode_object(fields["handler_params"], "handler_params"))
+        fields["handler_params"] = restore(params, job.handler_params, names)
+    elif names != before:
+        restore(mask(job.handler_params, before), job.handler_params, names)
     return fields
 
 

@@ -14,7 +14,13 @@ from django.utils.log import log_response
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobu import logs
-from jobu.exceptions import DedupeKeyError, HandlerNotFoundError, NotJSONError, OptionError
+from jobu.exceptions import (
+    DedupeKeyError,
+    HandlerNotFoundError,
+    MaskedError,
+    NotJSONError,
+    OptionError,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -86,6 +92,7 @@ def install_handlers(api: NinjaAPI) -> None:
         DedupeKeyError,
         HandlerNotFoundError,
         HttpError,
+        MaskedError,
         ModelError,
         NotJSONError,
         OptionError,
@@ -120,7 +127,7 @@ def _translated(error: Exception) -> ApiError:
             return conflict(str(error), {"dedupe_key": [str(error)]})
         case HandlerNotFoundError():
             return invalid({"handler_name": [str(error)]})
-        case NotJSONError():
+        case MaskedError() | NotJSONError():
             return invalid({"params": [str(error)]})
     return invalid({}, str(error))
 

@@ -16,6 +16,8 @@ from jobu.api.history import read_page
 from jobu.api.pages import PageQuery
 from jobu.api.schemas import Job, JobDetail, NewJob, Page
 from jobu.api.values import Id, Moment, Text
+from jobu.handlers.registry import handlers
+from jobu.masking import restore
 from jobu.models import JobExecution, Status
 from jobu.queue.cancel import cancel
 from jobu.queue.discard import discard_many
@@ -60,6 +62,7 @@ def enqueue_job(request: HttpRequest, job: NewJob, response: HttpResponse) -> Re
     409 if it is another handler's.
     """
     given = job.model_dump(exclude_none=True)
+    restore(job.params, None, handlers.sensitive_of(job.handler_name))
     key = given.get("dedupe_key")
     is_known = key is not None and JobExecution.objects.filter(dedupe_key=key).exists()
     execution = enqueue(given.pop("handler_name"), given.pop("params", None), **given)

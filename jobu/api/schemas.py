@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 from uuid import UUID
 
 from ninja import Schema
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationInfo, model_validator
 
+from jobu.api.auth import sees_secrets
 from jobu.api.values import Count, Moment, Name, Priority, QueueName, Seconds, Text, ZoneName
+from jobu.handlers.registry import handlers
+from jobu.masking import mask
 from jobu.models.cron_job import Misfire
 from jobu.models.job_execution import ParamSource
 from jobu.models.process import ProcessKind
@@ -19,6 +22,13 @@ T = TypeVar("T")
 
 # The default of what must not be null: it is never looked at, and not in the document.
 _LEFT_OUT: Any = None
+
+
+def shown(info: ValidationInfo, value: Any, handler_name: str) -> Any:
+    """Return params or a result of the handler as this caller may see them."""
+    if sees_secrets((info.context or {})["request"]):
+        return value
+    return mask(value, handlers.sensitive_of(handler_name))
 
 
 class Request(BaseModel):
@@ -113,6 +123,11 @@ class CronDetail(Cron):
     description: str
     handler_params: Any
 
+    @model_validator(mode="after")
+    def _mask(self, info: ValidationInfo) -> Self:
+        self.handler_params = shown(info, self.handler_params, self.handler_name)
+        return self
+
 
 class Job(Schema):
     id: int
@@ -142,6 +157,12 @@ class JobDetail(Job):
     params: Any
     result: Any
     errors: list[Any] = Field(description="Every failed attempt, with its traceback.")
+
+    @model_validator(mode="after")
+    def _mask(self, info: ValidationInfo) -> Self:
+        self.params = shown(info, self.params, self.handler_name)
+        self.result = shown(info, self.result, self.handler_name)
+        return self
 
 
 class Process(Schema):

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_variables
 
 from jobu import logs
 from jobu.api.docs import ASSETS, asset, docs
@@ -24,8 +25,10 @@ _SAFE = ("GET", "HEAD")
 def _in_envelope(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Let a view answer HEAD like GET, refuse other methods in the envelope, and log who wrote."""
 
-    # Tokens need no CSRF check, and sessions are checked where they are looked at.
+    # Tokens need no CSRF check, and sessions are checked where they are looked at. The variables
+    # are kept out of error reports: they hold tokens and params.
     @csrf_exempt
+    @sensitive_variables()
     @wraps(view)
     def wrapped(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         method = request.method

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
 
 import jobu
 from jobu.exceptions import HandlerError
+from jobu.masking import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,11 +56,21 @@ class BaseHandler:
 
 @dataclass_transform(kw_only_default=True)
 class _Record:
-    """Makes every subclass a dataclass with keyword-only fields."""
+    """Makes every subclass a dataclass with keyword-only fields, and a repr that masks."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        dataclasses.dataclass(kw_only=True)(cls)
+        dataclasses.dataclass(kw_only=True, repr=False)(cls)
+
+    def __repr__(self) -> str:
+        from jobu.handlers.registry import handlers
+
+        fields = dataclasses.fields(cast("Any", self))
+        shown = {field.name: getattr(self, field.name) for field in fields if field.repr}
+        # Which handler takes it is not known here, so the names of all of them count.
+        masked = mask(shown, handlers.sensitive_of(None))
+        values = ", ".join(f"{name}={value!r}" for name, value in masked.items())
+        return f"{type(self).__qualname__}({values})"
 
 
 class HandlerParams(_Record):

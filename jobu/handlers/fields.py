@@ -15,6 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from jobu.exceptions import NotJSONError
 from jobu.handlers.params import REQUIRED
 from jobu.jsonable import encode, plain
+from jobu.masking import is_sensitive, mask
 
 _KINDS: dict[Any, str] = {
     str: "text",
@@ -34,7 +35,8 @@ _KINDS: dict[Any, str] = {
 class ParamField:
     """One param: `kind` is text, integer, number, boolean, datetime, date, choice or json.
 
-    Everything in it is JSON. A default that is not counts as none, but the param as optional.
+    Everything in it is JSON. A default that is not counts as none, but the param as optional; a
+    sensitive one is masked.
     """
 
     name: str
@@ -43,17 +45,22 @@ class ParamField:
     is_required: bool
     default: Any = None
     choices: list[Any] | None = None
+    is_sensitive: bool = False
 
 
-def describe_param(name: str, hint: Any, default: Any) -> ParamField:
+def describe_param(
+    name: str, hint: Any, default: Any, *, names: tuple[str, ...] = ()
+) -> ParamField:
     kind, choices = _kind_of(hint)
+    shown = mask({name: None if default is REQUIRED else _as_json(default)}, names)[name]
     return ParamField(
         name=name,
         kind=kind,
         type=_type_name(hint),
         is_required=default is REQUIRED,
-        default=None if default is REQUIRED else _as_json(default),
+        default=shown,
         choices=choices,
+        is_sensitive=is_sensitive(name, names),
     )
 
 

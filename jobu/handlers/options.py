@@ -35,6 +35,7 @@ class HandlerOptions:
     backoff: Backoff | None = None
     atomic: bool = False
     events: bool = False
+    sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_execution_options(
@@ -47,6 +48,7 @@ class HandlerOptions:
             object.__setattr__(self, name, _error_types(name, getattr(self, name)))
         if not (self.backoff is None or callable(self.backoff) or _is_delay(self.backoff)):
             raise OptionError(f"backoff must be zero or more seconds, not {self.backoff!r}")
+        object.__setattr__(self, "sensitive", _param_names(self.sensitive))
 
     def retries(self, error: BaseException) -> bool:
         """Tell whether the error is one to try again after."""
@@ -112,3 +114,11 @@ def _error_types(name: str, value: Any) -> Errors | None:
         if not (isinstance(each, type) and issubclass(each, BaseException)):
             raise OptionError(f"{name} takes exception classes, not {each!r}")
     return tuple(types)
+
+
+def _param_names(value: Any) -> tuple[str, ...]:
+    names = value if isinstance(value, tuple | list) else (value,)
+    for each in names:
+        if not isinstance(each, str) or not each:
+            raise OptionError(f"sensitive takes names of params, not {each!r}")
+    return tuple(names)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 from django.utils.dateparse import parse_date, parse_datetime, parse_duration, parse_time
 
 from jobu.exceptions import HandlerError, ParamsError
+from jobu.masking import MASK, is_sensitive, mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,14 +31,19 @@ _FROM_TEXT: dict[Any, Callable[[str], Any]] = {
     uuid.UUID: uuid.UUID,
 }
 REQUIRED: Any = inspect.Parameter.empty
+# The handler's sensitive names, then the steps to a value: ("pin",), "params", ".to", "[0]".
+Where = tuple[Any, ...]
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class Signature:
     """How one callable takes its params: as a whole, or as keyword arguments."""
 
-    def __init__(self, function: Callable[..., Any], *, is_method: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], *, is_method: bool, sensitive: tuple[str, ...] = ()
+    ) -> None:
         self._function = function
+        self._sensitive = sensitive
         parameters = list(inspect.signature(function).parameters.values())
         self._parameters = parameters[1:] if is_method else parameters
         for parameter in self._parameters:
@@ -64,12 +70,12 @@ class Signature:
         hints = self._hints
         if self._takes_whole:
             name = self._parameters[0].name
-            return {name: _convert(params, hints.get(name, Any), "params")}
+            return {name: _convert(params, hints.get(name, Any), (self._sensitive, "params"))}
         if not self._takes_any_name:
             _refuse_unknown(params, self._by_name)
         _refuse_missing(params, self._required)
         return {
-            key: _convert(value, hints.get(key, Any) if key in self._by_name else Any, key)
+            key: _convert(value, hints.get(key, Any), (self._sensitive, key))
             for key, value in params.items()
         }
 
@@ -100,10 +106,10 @@ class Signature:
     def _hints(self) -> dict[str, Any]:
         # Resolved at the first run: at import, what an annotation names may not be there yet.
         namespace = getattr(self._function, "__globals__", {})
-        return {p.name: _resolve(p.annotation, namespace) for p in self._parameters}
+        return {p.name: _resolve(p.annotation, namespace) for p in self._by_name.values()}
 
 
-def _convert(value: Any, hint: Any, where: str) -> Any:
+def _convert(value: Any, hint: Any, where: Where) -> Any:
     """Return `value` as the type `hint`; raise ParamsError where it cannot be."""
     origin = get_origin(hint)
     if hint is Any or hint is inspect.Parameter.empty or isinstance(hint, typing.TypeVar):
@@ -124,7 +130,7 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
     return _convert_scalar(value, hint, where)
 
 
-def _convert_scalar(value: Any, hint: Any, where: str) -> Any:
+def _convert_scalar(value: Any, hint: Any, where: Where) -> Any:
     if hint is None or hint is type(None):
         return _expect(value is None, value, where, "null")
     if hint is float:
@@ -145,7 +151,7 @@ def _convert_scalar(value: Any, hint: Any, where: str) -> Any:
     return value
 
 
-def _convert_text(value: Any, hint: Any, where: str) -> Any:
+def _convert_text(value: Any, hint: Any, where: Where) -> Any:
     if isinstance(value, hint):
         return value
     _expect(isinstance(value, str), value, where, f"{hint.__name__} as text")
@@ -157,7 +163,7 @@ def _convert_text(value: Any, hint: Any, where: str) -> Any:
     return parsed
 
 
-def _convert_union(value: Any, options: tuple[Any, ...], where: str) -> Any:
+def _convert_union(value: Any, options: tuple[Any, ...], where: Where) -> Any:
     problems = []
     for option in options:
         try:
@@ -167,38 +173,41 @@ def _convert_union(value: Any, options: tuple[Any, ...], where: str) -> Any:
     raise ParamsError(" or ".join(problems))
 
 
-def _convert_list(value: Any, args: tuple[Any, ...], where: str) -> list[Any]:
+def _convert_list(value: Any, args: tuple[Any, ...], where: Where) -> list[Any]:
     _expect(isinstance(value, list), value, where, "a list")
     hint = args[0] if args else Any
-    return [_convert(item, hint, f"{where}[{index}]") for index, item in enumerate(value)]
+    return [_convert(item, hint, (*where, f"[{index}]")) for index, item in enumerate(value)]
 
 
-def _convert_dict(value: Any, args: tuple[Any, ...], where: str) -> dict[str, Any]:
+def _convert_dict(value: Any, args: tuple[Any, ...], where: Where) -> dict[str, Any]:
     _expect(isinstance(value, dict), value, where, "an object")
     hint = args[1] if args else Any
-    return {key: _convert(item, hint, f"{where}.{key}") for key, item in value.items()}
+    return {key: _convert(item, hint, (*where, f".{key}")) for key, item in value.items()}
 
 
-def _convert_record(value: Any, record: Any, where: str) -> Any:
+def _convert_record(value: Any, record: Any, where: Where) -> Any:
     _expect(isinstance(value, dict), value, where, "an object")
     if hasattr(record, "model_validate"):
         try:
             return record.model_validate(value)
         except ValueError as error:
-            raise ParamsError(f"{where}: {error}") from error
+            raise ParamsError(_problems_of_model(error, _path(where))) from None
     fields = {field.name: field for field in dataclasses.fields(record) if field.init}
     _refuse_unknown(value, fields)
     _refuse_missing(value, [name for name, field in fields.items() if _is_required(field)])
     hints = _record_hints(record)
+    fitted = {n: _convert(item, hints[n], (*where, f".{n}")) for n, item in value.items()}
     try:
-        return record(
-            **{name: _convert(item, hints[name], f"{where}.{name}") for name, item in value.items()}
-        )
-    except ParamsError:
-        raise
+        return record(**fitted)
     except (TypeError, ValueError) as error:
         # The record's own __post_init__ may refuse values, too.
-        raise ParamsError(f"{where}: {error}") from error
+        raise ParamsError(f"{_path(where)}: {error}") from error
+
+
+def _problems_of_model(error: Any, where: str) -> str:
+    """Say what pydantic says, without the values that it quotes."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join([where, *map(str, e['loc'])])}: {e['msg']}" for e in found)
 
 
 def _described_record(record: Any) -> list[tuple[str, Any, Any]]:
@@ -261,10 +270,20 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is missing and field.default_factory is missing
 
 
-def _expect(condition: bool, value: Any, where: str, expected: str) -> Any:
+def _expect(condition: bool, value: Any, where: Where, expected: str) -> Any:
     if not condition:
-        raise ParamsError(f"{where} must be {expected}, not {value!r:.100}")
+        raise ParamsError(f"{_path(where)} must be {expected}, not {_quote(value, where)}")
     return value
+
+
+def _path(where: Where) -> str:
+    return "".join(where[1:])
+
+
+def _quote(value: Any, where: Where) -> str:
+    names, *steps = where
+    is_hidden = any(is_sensitive(step.removeprefix("."), names) for step in steps)
+    return MASK if is_hidden else f"{mask(value, names)!r:.100}"
 
 
 def _refuse_unknown(params: Mapping[str, Any], known: Mapping[str, Any]) -> None:

@@ -18,11 +18,13 @@ from jobu.exceptions import (
     HandlerError,
     HandlerNotFoundError,
     OptionError,
+    ParamsError,
 )
 from jobu.handlers.base import BaseHandler
 from jobu.handlers.fields import describe_param
 from jobu.handlers.options import HandlerOptions
 from jobu.handlers.params import Signature
+from jobu.masking import mask_quotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -92,18 +94,28 @@ class HandlerSpec:
     def fields(self) -> list[ParamField] | None:
         """Return what to ask a person for; None if it takes whatever object comes."""
         described = self._signature.described()
-        return None if described is None else [describe_param(*each) for each in described]
+        if described is None:
+            return None
+        return [describe_param(*each, names=self.options.sensitive) for each in described]
 
     def check(self, params: dict[str, Any]) -> None:
         """Raise ParamsError if the params do not fit."""
-        self._signature.arguments(params)
+        self._arguments(params)
 
     def bind(self, params: dict[str, Any]) -> Callable[[], Any]:
         """Return the call to make, or raise ParamsError."""
-        arguments = self._signature.arguments(params)
+        arguments = self._arguments(params)
         if self._handler_class is None:
             return functools.partial(self._function, **arguments)
         return functools.partial(self._handler_class().execute, **arguments)
+
+    def _arguments(self, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._signature.arguments(params)
+        except ParamsError as error:
+            # A record's own __post_init__ may quote what it refuses.
+            text = mask_quotes(str(error), params, self.options.sensitive)
+            raise ParamsError(text) from None
 
 
 class Registry:
@@ -131,6 +143,12 @@ class Registry:
         """Return the handler's options; the defaults for one that is not (or no longer) here."""
         spec = self.get(name)
         return spec.options if spec else HandlerOptions()
+
+    def sensitive_of(self, name: str | None) -> tuple[str, ...]:
+        """Return the names that the handler calls sensitive; with None, those of all handlers."""
+        if name is not None:
+            return self.options_of(name).sensitive
+        return tuple(each for spec in self for each in spec.options.sensitive)
 
     def register(self, spec: HandlerSpec) -> None:
         other = self._specs.get(spec.name)
@@ -204,7 +222,11 @@ class _Decorator:
             is_async=is_async,
             cron=self._cron,
             timezone=self._timezone,
-            _signature=Signature(function, is_method=handler_class is not None),
+            _signature=Signature(
+                function,
+                is_method=handler_class is not None,
+                sensitive=self._options.sensitive,
+            ),
             _handler_class=handler_class,
             _function=function,
         )
@@ -222,6 +244,7 @@ def handler(
     backoff: Backoff | None = None,
     atomic: bool = False,
     events: bool = False,
+    sensitive: tuple[str, ...] | str = (),
     cron: str | None = None,
     timezone: str | None = None,
 ) -> _Decorator:
@@ -231,8 +254,9 @@ def handler(
     `no_retry_on` say after which exceptions. `backoff` is the first delay's bound in seconds, or
     a function from the number of failures to seconds. `atomic=True` runs the handler in a
     transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets queue messages
-    start it. `cron` and `timezone` declare a schedule, which `manage.py jobu_sync` makes a cron
-    job of.
+    start it. `sensitive` names params to mask wherever they would be shown, besides
+    `JOBU_SENSITIVE_PARAMS`. `cron` and `timezone` declare a schedule, which `manage.py jobu_sync`
+    makes a cron job of.
     """
     given: object = name
     if not (isinstance(given, str) and 1 <= len(given) <= MAX_NAME_LENGTH and given.isprintable()):
@@ -250,6 +274,7 @@ def handler(
         backoff=backoff,
         atomic=atomic,
         events=events,
+        sensitive=sensitive,  # type: ignore[arg-type]
     )
     if cron is not None and (problem := problem_with_expression(cron)):
         raise OptionError(f"cron of @handler({name!r}): {problem}")

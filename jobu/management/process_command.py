@@ -22,6 +22,7 @@ from jobu.checks import TAG, check_database
 from jobu.conf import settings
 from jobu.logs import logger
 from jobu.models import JobExecution
+from jobu.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,7 @@ class ProcessCommand(BaseCommand):
         for message in check_database(databases=[alias]):
             if message.is_serious():
                 raise CommandError(f"{message.msg} {message.hint}")
-            self.stderr.write(self.style.WARNING(f"{message.msg} {message.hint}"))
+            self.stderr.write(self.style.WARNING(printable(f"{message.msg} {message.hint}")))
         connection = connections[alias]
         try:
             tables = connection.introspection.table_names()

@@ -352,6 +352,7 @@ class Migration(migrations.Migration):
                     ("retry_jobexecution", "Can retry job execution"),
                     ("cancel_jobexecution", "Can cancel job execution"),
                     ("publish_message", "Can publish message"),
+                    ("view_sensitive_params", "Can view sensitive params"),
                 ],
             },
         ),

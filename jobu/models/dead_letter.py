@@ -9,7 +9,9 @@ from django.db.models.functions import Length
 from django.utils.translation import gettext_lazy as _
 
 from jobu.dialects import DatabaseNow
+from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
+from jobu.masking import MASK, is_sensitive, mask_text
 from jobu.models.fields import BytesField, ExactCharField, ExactJSONField
 from jobu.models.job_execution import JobExecution
 
@@ -89,4 +91,17 @@ class DeadLetter(models.Model):
     def body_text(self, limit: int = SHOWN_CHARACTERS) -> str:
         """Return the body to look at: bytes that are not UTF-8 escaped, the middle left out."""
         body: bytes = self.body
-        return storable_text(body.decode(errors="backslashreplace"), limit)
+        return storable_text(masked(body), limit)
+
+    def masked_headers(self) -> list[tuple[str, str]]:
+        """Return the headers with masks: their own names count, and those in JSON that they are."""
+        names = handlers.sensitive_of(None)
+        return [
+            (name, MASK if is_sensitive(name, names) else mask_text(text, names))
+            for name, text in self.headers
+        ]
+
+
+def masked(body: bytes) -> str:
+    """Mask it as far as it can be read; for which handler it was is not certain, so all count."""
+    return mask_text(body.decode(errors="backslashreplace"), handlers.sensitive_of(None))

@@ -138,6 +138,7 @@ class JobExecution(models.Model):
             ("retry_jobexecution", "Can retry job execution"),
             ("cancel_jobexecution", "Can cancel job execution"),
             ("publish_message", "Can publish message"),
+            ("view_sensitive_params", "Can view sensitive params"),
         ]
         constraints: ClassVar = [
             SparseUniqueConstraint(fields=["job", "scheduled_time"], name="jobu_exec_unique_tick"),

@@ -13,6 +13,7 @@ from jobu.dialects import DatabaseNow
 from jobu.exceptions import DeadLetterError, JobuError, MessageError
 from jobu.jsonable import storable_text
 from jobu.models import DeadLetter
+from jobu.printable import first_line
 from jobu.queue.event_rows import (
     Crons,
     bounded,
@@ -123,7 +124,7 @@ def _execution(letter: DeadLetter, body: bytes | str | None) -> JobExecution:
     except Error as error:
         if not is_refused(error):
             raise
-        raise MessageError(f"The database refuses: {error}") from error
+        raise MessageError(f"The database refuses: {first_line(error)}") from error
 
 
 def _refresh(dead_letter: DeadLetter | int) -> None:

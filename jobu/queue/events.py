@@ -12,6 +12,7 @@ from jobu.conf import settings
 from jobu.exceptions import JobuError
 from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
+from jobu.printable import first_line
 from jobu.queue.dead_letters import Refusal, bury
 from jobu.queue.enqueue import key_taken
 from jobu.queue.event_rows import (
@@ -49,7 +50,7 @@ class _Reading:
     dedupe_key: str
     handler_name: str = ""
     has_own_key: bool = False
-    row: dict[str, Any] = field(default_factory=dict)
+    row: dict[str, Any] = field(default_factory=dict, repr=False)
     reason: str = ""
 
     def refuse(self, error: Exception) -> None:
@@ -79,7 +80,9 @@ def _store_alone(message: QueueMessage, adapter: str, limit: int | None) -> list
     except (Error, JobuError) as error:
         if not is_refused(error):
             raise
-        reason = f"The database refuses: {error}" if isinstance(error, Error) else str(error)
+        reason = (
+            f"The database refuses: {first_line(error)}" if isinstance(error, Error) else str(error)
+        )
     refusal = _refusal(message, reason)
     with write_transaction(settings.DATABASE):
         bury([refusal], adapter, limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
@@ -24,13 +24,13 @@ class Event:
     """What a message asks for; `extra` is what it said besides."""
 
     handler_name: str
-    params: dict[str, Any]
+    params: dict[str, Any] = field(repr=False)
     job_id: int | None
     queue: str | None
     priority: int | None
     available_at: datetime | None
     dedupe_key: str | None
-    extra: dict[str, Any]
+    extra: dict[str, Any] = field(repr=False)
 
 
 def check_size(size: int) -> None:
@@ -57,7 +57,7 @@ def read_event(body: bytes) -> Event:
         )
     params = _take(members, "params")
     if params is not None and not isinstance(params, dict):
-        raise MessageError(f"params must be a JSON object, not {_shown(params)}")
+        raise MessageError(f"params must be a JSON object, not {_kind(params)}")
     try:
         return Event(
             handler_name=name,
@@ -113,7 +113,7 @@ def _parse(body: bytes) -> dict[str, Any]:
             raise
         raise MessageError(f"It is not JSON: {error}") from error
     if not isinstance(members, dict):
-        raise MessageError(f"It must be a JSON object, not {_shown(members)}")
+        raise MessageError(f"It must be a JSON object, not {_kind(members)}")
     return members
 
 
@@ -174,8 +174,14 @@ def _checked_key(value: Any) -> str | None:
 def _shown(value: Any) -> str:
     """Say what it is in a few characters: it may be megabytes, or an integer too long to print."""
     if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "an array"
+        return _kind(value)
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 64:
         return "a huge number"
     text = json.dumps(value)
     return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _kind(value: Any) -> str:
+    """Say no more than that: params that somebody encoded twice are a text full of values."""
+    kinds = {dict: "an object", list: "an array", str: "a text", int: "a number", float: "a number"}
+    return kinds.get(type(value)) or json.dumps(value)

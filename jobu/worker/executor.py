@@ -29,6 +29,7 @@ from jobu.exceptions import (
 from jobu.handlers.context import running
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_result
+from jobu.masking import mask_quotes
 from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
 from jobu.worker.connections import close_connections
@@ -102,13 +103,16 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
         return outcomes.cancelled(attempt)
     if isinstance(error, JobReleased) and run.interrupt is not None:
         return outcomes.released(attempt)
-    trace = trace or _traceback(error)
+    # What a handler raises may quote what it was given.
+    mask = partial(mask_quotes, params=attempt.params, names=options.sensitive)
+    trace = mask(trace or _traceback(error))
     may_retry = retry_delay if options.retries(error) else None
     if isinstance(error, JobTimeout):
         return outcomes.timed_out(attempt, trace, retry_delay=may_retry)
     if isinstance(error, DatabaseError) and _is_out_of_connections(error):
         logs.out_of_connections(attempt, error)
-    failure = outcomes.failed(attempt, outcomes.describe(error), trace, retry_delay=may_retry)
+    message = mask(outcomes.describe(error))
+    failure = outcomes.failed(attempt, message, trace, retry_delay=may_retry)
     is_conflict = run.is_atomic and dialect_for(settings.DATABASE).is_busy(error)
     return failure._replace(is_conflict=is_conflict)
 

@@ -14,6 +14,7 @@ from typing import Any, get_args, get_origin
 
 import django
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from config.databases import VARIABLES, database
 from jobu.conf import PREFIX, setting_types
@@ -24,8 +25,13 @@ if (BASE_DIR / ".env").exists():
     env.read_env(BASE_DIR / ".env")
 
 DEBUG = env.bool("DEBUG", default=True)
-SECRET_KEY = env.str("SECRET_KEY", default="only for the sample project")
+_DEVELOPMENT_KEY = "only for the sample project"
+SECRET_KEY = env.str("SECRET_KEY", default=_DEVELOPMENT_KEY)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
+if SECRET_KEY == _DEVELOPMENT_KEY and not DEBUG:
+    raise ImproperlyConfigured(
+        "DEBUG is off, so set SECRET_KEY: everybody can read the one in the settings."
+    )
 
 DATABASES = {
     alias: database(env.str(variable, default="") or default)
@@ -97,6 +103,15 @@ TEMPLATES = [
             ]
         },
     }
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

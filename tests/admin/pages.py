@@ -30,14 +30,19 @@ def cron(**fields: Any) -> CronJob:
     return CronJob.objects.create(**{**defaults, **fields})
 
 
-def staff(*codenames: str) -> Client:
-    """Return a browser in which a member of the staff with these permissions is logged in."""
+def user_with(*codenames: str) -> User:
+    """Make a member of the staff with these permissions."""
     user = User.objects.create_user(f"user{User.objects.count()}", is_staff=True)
     found = Permission.objects.filter(content_type__app_label="jobu", codename__in=codenames)
     assert found.count() == len(codenames)
     user.user_permissions.set(found)
+    return user
+
+
+def staff(*codenames: str) -> Client:
+    """Return a browser in which a member of the staff with these permissions is logged in."""
     client = Client(enforce_csrf_checks=False)
-    client.force_login(user)
+    client.force_login(user_with(*codenames))
     return client
 
 

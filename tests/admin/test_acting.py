@@ -212,7 +212,7 @@ def test_an_execution_is_retried_with_other_params(admin_client: Client) -> None
     assert told(page) == ["The execution will run again."]
     assert (column(execution, "params"), statuses()) == ({"message": "new"}, ["PENDING"])
     [(_who, _row, note)] = history()
-    assert "old" in note
+    assert note == "Retried with other params: message."
     page = admin_client.post(address, {"params": "{}"}, follow=True)
     assert "neither dead nor cancelled" in told(page)[0]
     assert column(execution, "params") == {"message": "new"}

@@ -8,8 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 from selenium.webdriver.support.ui import Select
 
+from jobu import handler
+from jobu.masking import MASK
 from jobu.models import CronJob, JobExecution, Status
-from tests.admin.pages import cron
+from tests.admin.pages import cron, user_with
 from tests.browser import Browser
 from tests.queue.builders import finished
 from tests.workers import WorkerProcesses, wait_until
@@ -69,6 +71,27 @@ def test_the_params_of_a_typed_handler_are_fields(admin: Browser) -> None:
     admin.find(".messagelist .success")
     assert CronJob.objects.get().handler_params == {"count": 7}
     assert admin.console() == []
+
+
+@pytest.mark.usefixtures("temporary_handlers")
+def test_a_masked_param_is_a_field_that_keeps_its_value(browser: Browser) -> None:
+    @handler("charge", sensitive=("card", "pin"))
+    def charge(user: str, card: str, pin: int) -> None: ...
+
+    job = cron(handler_name="charge", handler_params={"user": "ann", "card": "4111", "pin": 1234})
+    browser.sign_in(user_with("view_cronjob", "change_cronjob"))
+    browser.open("admin:jobu_cronjob_change", job.pk)
+    # A whole number has a field of its own, which could not show a mask.
+    for name in ("card", "pin"):
+        field = browser.find(f"#id_handler_params_{name}")
+        assert field.get_attribute("value") == MASK
+    write(browser, "handler_params_user", "bob")
+    write(browser, "handler_params_card", "5500")
+    save(browser)
+    browser.find(".messagelist .success")
+    job.refresh_from_db()
+    assert job.handler_params == {"user": "bob", "card": "5500", "pin": 1234}
+    assert browser.console() == []
 
 
 def test_json_that_is_none_is_marked_while_it_is_typed(admin: Browser) -> None:

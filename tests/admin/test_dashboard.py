@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from django.core.management import call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
+import jobu
 from jobu import enqueue
 from jobu.models import Status, Summary
 from tests.queue.builders import finished, process
@@ -135,3 +137,14 @@ def test_its_files_can_be_collected_with_hashed_names(tmp_path: Path) -> None:
         for name in ("charts.js", "dashboard.css", "dashboard.js", "format.js", "tables.js")
     }
     assert "jobu/vendor/chart.js-4.6.1/LICENSE.md" in names
+
+
+@pytest.mark.pure
+def test_the_files_of_others_are_those_that_were_recorded() -> None:
+    folder = Path(jobu.__file__).parent / "static" / "jobu" / "vendor"
+    lines = (folder / "SHA256SUMS").read_text().splitlines()
+    recorded = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    assert recorded == {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in folder.rglob("*/*")
+    }

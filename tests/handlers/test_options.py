@@ -166,3 +166,14 @@ def test_a_broken_function_is_logged_and_the_default_takes_over(
     assert message.startswith(start)
     assert reason in message
     assert record.execution_id == 42
+
+
+def test_sensitive_takes_one_name_or_several() -> None:
+    assert HandlerOptions(sensitive="pin").sensitive == ("pin",)  # type: ignore[arg-type]
+    assert HandlerOptions(sensitive=["pin", "card_*"]).sensitive == ("pin", "card_*")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("names", [None, 5, "", ("pin", ""), (None,)])
+def test_what_is_no_name_cannot_be_sensitive(names: Any) -> None:
+    with pytest.raises(OptionError, match=r"^sensitive takes names of params, not "):
+        HandlerOptions(sensitive=names)

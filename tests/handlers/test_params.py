@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 import pytest
 
-from jobu import BaseHandler, HandlerParams
+from jobu import BaseHandler, HandlerParams, handler
 from jobu.exceptions import HandlerError, JobuError, ParamsError
 from jobu.handlers.params import Signature
+from jobu.handlers.registry import handlers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +111,8 @@ def test_a_pydantic_model_validates_them_itself() -> None:
 
     assert arguments(function, amount="5") == {"payment": Payment(amount=5, currency="EUR")}
     message = refusal(function, amount="a lot")
-    assert message.startswith("params: 1 validation error for Payment\namount\n")
+    assert message.startswith("params.amount: Input should be a valid integer")
+    assert "a lot" not in message
     assert "unable to parse string as an integer" in message
 
 
@@ -137,11 +139,11 @@ def test_an_execute_with_another_number_of_arguments_is_refused() -> None:
     class Many(BaseHandler):
         def execute(self, **params: Any) -> None: ...  # type: ignore[override]
 
-    for handler in (Nothing, Two, Many):
+    for refused in (Nothing, Two, Many):
         with pytest.raises(HandlerError) as caught:
-            Signature(handler.execute, is_method=True)
+            Signature(refused.execute, is_method=True)
         assert str(caught.value) == (
-            f"{handler.__qualname__}.execute must take exactly one argument besides self: params"
+            f"{refused.__qualname__}.execute must take exactly one argument besides self: params"
         )
 
 
@@ -241,3 +243,53 @@ def test_a_field_whose_annotation_cannot_be_resolved_is_no_check() -> None:
     def function(bill: Bill) -> None: ...
 
     assert arguments(function, total="5") == {"bill": Bill(total="5")}  # type: ignore[arg-type]
+
+
+class Account(HandlerParams):
+    pin: int
+    password: str = ""
+
+    def __post_init__(self) -> None:
+        if self.password == "letmein":
+            raise ValueError(f"{self.password} is too easy a password")
+
+
+class Login(pydantic.BaseModel):
+    token: int
+
+
+@pytest.mark.usefixtures("temporary_handlers")
+@pytest.mark.parametrize(
+    ("record", "params", "message"),
+    [
+        (Account, {"pin": "12a"}, "params.pin must be a whole number, not ********"),
+        (Account, {"pin": 1, "password": 7}, "params.password must be a str, not ********"),
+        (
+            Account,
+            {"pin": {"password": 7}},
+            "params.pin must be a whole number, not ********",
+        ),
+        (Account, {"pin": 1, "password": "letmein"}, "params: ******** is too easy a password"),
+        (
+            Login,
+            {"token": "sesame"},
+            "params.token: Input should be a valid integer, unable to parse string as an integer",
+        ),
+    ],
+)
+def test_a_refusal_quotes_nothing_that_is_sensitive(record: Any, params: Any, message: str) -> None:
+    def function(params: Any) -> None: ...
+
+    function.__annotations__["params"] = record
+    handler("log-in", sensitive="pin")(function)
+    with pytest.raises(ParamsError) as caught:
+        handlers["log-in"].check(params)
+    assert str(caught.value) == message
+    assert caught.value.__suppress_context__ and caught.value.__cause__ is None
+
+
+def test_a_refused_object_is_quoted_with_masks() -> None:
+    def function(days: int) -> None: ...
+
+    message = refusal(function, days={"password": "sesame", "n": 1})
+    assert message == "days must be a whole number, not {'password': '********', 'n': 1}"

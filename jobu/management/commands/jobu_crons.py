@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from jobu.cron import describe, next_times
 from jobu.models import CronJob
+from jobu.printable import printable
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -24,9 +25,8 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         jobs = list(CronJob.objects.order_by("name"))
         for job in jobs:
-            self.stdout.write(
-                f"{job.name}: {job.cron_expression} ({job.timezone}), {self._state(job)}"
-            )
+            line = f"{job.name}: {job.cron_expression} ({job.timezone}), {self._state(job)}"
+            self.stdout.write(printable(line))
             if job.is_enabled and not job.find_problems():
                 self.stdout.write(f"    {describe(job.cron_expression)}")
                 for tick in next_times(

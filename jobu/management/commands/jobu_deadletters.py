@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from jobu.exceptions import JobuError
 from jobu.management.arguments import whole
 from jobu.models import DeadLetter
+from jobu.printable import printable, printable_lines
 from jobu.queue.dead_letters import discard, requeue
 
 if TYPE_CHECKING:
@@ -28,10 +29,12 @@ class Command(BaseCommand):
         listing = actions.add_parser("list", help="list the open ones, newest first")
         listing.add_argument("--all", action="store_true", help="requeued and discarded ones, too")
         listing.add_argument("--limit", type=whole, default=50, help="how many (default: 50)")
-        show = actions.add_parser("show", help="show one: reason, headers and body")
+        show = actions.add_parser("show", help="show one: reason, headers and body, masked")
         show.add_argument("id", type=whole)
         show.add_argument(
-            "--raw", action="store_true", help="write the whole body and nothing else"
+            "--raw",
+            action="store_true",
+            help="write the whole body as it came, unmasked, and nothing else",
         )
         again = actions.add_parser("requeue", help="make executions of them")
         _add_selection(again)
@@ -50,10 +53,11 @@ class Command(BaseCommand):
         for letter in letters.order_by("-received_at", "-id")[: options["limit"]]:
             size = getattr(letter, "size", 0)
             reason = " ".join(str(letter.reason).split())[:_REASON_CHARACTERS]
-            self.stdout.write(
+            line = (
                 f"{letter.pk}  {letter.received_at:%Y-%m-%d %H:%M:%S}  {_state(letter)}  {letter}  "
                 f"{size:,} bytes  {reason}"
             )
+            self.stdout.write(printable(line))
             found += 1
         if not found:
             self.stdout.write("There are no dead letters.")
@@ -72,11 +76,11 @@ class Command(BaseCommand):
             "execution": letter.execution_id,
             "reason": letter.reason,
             "key": letter.key,
-            "headers": letter.headers,
+            "headers": letter.masked_headers(),
             "size": f"{len(letter.body):,} bytes",
         }.items():
-            self.stdout.write(f"{name}: {value}")
-        self.stdout.write(f"\n{letter.body_text()}")
+            self.stdout.write(printable(f"{name}: {value}"))
+        self.stdout.write(f"\n{printable_lines(letter.body_text())}")
 
     def _requeue(self, options: dict[str, Any]) -> None:
         body = sys.stdin.buffer.read() if options["body"] == "-" else options["body"]
@@ -89,7 +93,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"{pk}: requeued as execution {requeue(pk, body).pk}")
             except JobuError as error:
                 failures += 1
-                self.stderr.write(f"{pk}: {error}")
+                self.stderr.write(printable(f"{pk}: {error}"))
         if failures:
             raise CommandError(f"{failures} of {len(chosen)} could not be requeued.")
 

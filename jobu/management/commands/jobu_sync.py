@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from jobu.dispatchers.sync import sync
+from jobu.printable import printable
 
 
 class Command(BaseCommand):
@@ -17,4 +18,4 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         for line in sync() or ["No handler declares a schedule."]:
-            self.stdout.write(line)
+            self.stdout.write(printable(line))

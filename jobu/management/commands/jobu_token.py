@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from jobu.models import ApiToken
 from jobu.models.api_token import Scope
+from jobu.printable import printable
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -66,9 +67,8 @@ class Command(BaseCommand):
             state = f"revoked {token.revoked_at:%Y-%m-%d}" if token.revoked_at else "valid"
             used = f"{token.last_used_at:%Y-%m-%d %H:%M}" if token.last_used_at else "never"
             maker = token.created_by or "nobody known"
-            self.stdout.write(
-                f"{token.name}: {token.scope}, {state}, made by {maker}, last used {used}"
-            )
+            line = f"{token.name}: {token.scope}, {state}, made by {maker}, last used {used}"
+            self.stdout.write(printable(line))
         if not tokens:
             self.stdout.write("There are no tokens.")
 

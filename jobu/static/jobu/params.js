@@ -104,7 +104,7 @@ class ParamsEditor {
     }
 
     fits(field, value) {
-        if (value === undefined || field.kind === "json") {
+        if (value === undefined || field.kind === "json" || this.isMasked(field, value)) {
             return true;
         }
         const types = { integer: "number", number: "number", boolean: "boolean" };
@@ -112,6 +112,11 @@ class ParamsEditor {
             return field.choices.includes(value);
         }
         return typeof value === (types[field.kind] ?? "string");
+    }
+
+    // A mask stands for a value that this user may not see; sent back, it keeps that value.
+    isMasked(field, value) {
+        return field.is_sensitive && value === this.words.mask;
     }
 
     showJson() {
@@ -165,6 +170,11 @@ class ParamsEditor {
     }
 
     control(field, value) {
+        if (this.isMasked(field, value)) {
+            const masked = element("input", { type: "text", class: "vTextField" });
+            masked.value = value;
+            return masked;
+        }
         const choices =
             field.kind === "boolean"
                 ? [
@@ -206,6 +216,9 @@ class ParamsEditor {
         const text = control.value;
         if (text === "") {
             return undefined;
+        }
+        if (this.isMasked(field, text)) {
+            return text;
         }
         if (["boolean", "choice", "json"].includes(field.kind)) {
             return JSON.parse(text);
