@@ -35,7 +35,6 @@ def test_every_answer_with_params_masks_them(api: Api) -> None:
     job = charging()
     execution = finished(Status.FAILED, handler_name="charge", params=PARAMS, result=PARAMS)
     assert api.get(f"crons/{job.pk}").body["handler_params"] == MASKED
-    assert api.get("crons").body["items"][0]["handler_params"] == MASKED
     assert api.post(f"crons/{job.pk}/toggle").body["handler_params"] == MASKED
     assert api.post(f"crons/{job.pk}/run").body["params"] == MASKED
     seen = api.get(f"jobs/{execution.pk}").body
