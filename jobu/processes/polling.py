@@ -17,7 +17,7 @@ from jobu.processes.heartbeat import Heartbeat
 from jobu.processes.housekeeper import Chore, Housekeeper
 from jobu.processes.outage import Outage
 from jobu.processes.wakeups import make_listener
-from jobu.processes.watch import Watch
+from jobu.processes.watch import Watch, Watched
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
 from jobu.stats import summarize
@@ -51,6 +51,7 @@ class PollingProcess:
         self._stop_requested = threading.Event()
         self._thread: threading.Thread | None = None
         self._outage = Outage(self.name)
+        self._watched: Watched | None = None
         self._listener = make_listener(self.channel, self.queues)
 
     @property
@@ -121,7 +122,7 @@ class PollingProcess:
     def _main(self) -> None:
         watch = Watch(f"{self.name}-watch")
         watch.start()
-        with watch.over(self.name):
+        with watch.over(self.name) as self._watched:
             self._work(watch)
 
     def _work(self, watch: Watch) -> None:
@@ -134,7 +135,7 @@ class PollingProcess:
             self.begin()
             while not self.is_stopping:
                 self._wake.clear()
-                self._sleep(self.attempt_poll())
+                self._wake.wait(self.attempt_poll())
             logs.process_stopping(self.kind, self.heartbeat.process_id)
             self.heartbeat.stopping = True
             self.finish()
@@ -151,12 +152,6 @@ class PollingProcess:
             housekeeper.stop()
             watch.stop()
             connections.close_all()
-
-    def _sleep(self, seconds: float) -> None:
-        if seconds > 2 * statement_bound():
-            # A server may end a session that is silent for longer.
-            connections[settings.DATABASE].close()
-        self._wake.wait(seconds)
 
     def attempt_poll(self) -> float:
         """Poll; whatever fails is logged and tried again a little later."""
@@ -196,6 +191,9 @@ class PollingProcess:
 
     def _prepare_connection(self) -> None:
         connection = connections[settings.DATABASE]
+        if self._watched is not None and self._watched.seconds() > 2 * statement_bound():
+            # A server may end a session that is silent for longer.
+            connection.close()
         if connection.connection is None:
             dialect_of(connection).prepare_control_connection(connection)
 

@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 1.0
 
 
-class _Watched:
+class Watched:
     """The connection of one thread, and when its last statement began."""
 
     def __init__(self, who: str, connection: BaseDatabaseWrapper) -> None:
         self.who = who
         self.connection = connection
-        self.began = time.monotonic()
+        self._began = time.monotonic()
+
+    def seconds(self) -> float:
+        """Return how long ago its last statement began, whether that has ended or not."""
+        return time.monotonic() - self._began
 
     def note(self, execute: Callable[..., Any], *statement: Any) -> Any:
-        self.began = time.monotonic()
+        self._began = time.monotonic()
         return execute(*statement)
 
 
@@ -43,18 +47,18 @@ class Watch(threading.Thread):
 
     def __init__(self, name: str) -> None:
         super().__init__(name=name, daemon=True)
-        self._watched: list[_Watched] = []
+        self._watched: list[Watched] = []
         self._stopping = threading.Event()
 
     @contextmanager
-    def over(self, who: str) -> Iterator[None]:
+    def over(self, who: str) -> Iterator[Watched]:
         """Watch over the calling thread's connection while the block runs."""
         connection = connections[settings.DATABASE]
-        watched = _Watched(who, connection)
+        watched = Watched(who, connection)
         with connection.execute_wrapper(watched.note):
             self._watched.append(watched)
             try:
-                yield
+                yield watched
             finally:
                 self._watched.remove(watched)
 
@@ -65,13 +69,12 @@ class Watch(threading.Thread):
         while not self._stopping.wait(_TICK_SECONDS):
             for watched in list(self._watched):
                 # A commit or a rollback is no statement to Django; it counts with the one before.
-                seconds = time.monotonic() - watched.began
-                if seconds > statement_bound() + _TICK_SECONDS:
-                    self._drop(watched, seconds)
+                if watched.seconds() > statement_bound() + _TICK_SECONDS:
+                    self._drop(watched)
 
-    def _drop(self, watched: _Watched, seconds: float) -> None:
+    def _drop(self, watched: Watched) -> None:
         try:
             if dialect_of(watched.connection).drop_if_it_waits(watched.connection):
-                logs.statement_hangs(watched.who, seconds)
+                logs.statement_hangs(watched.who, watched.seconds())
         except Exception as error:  # noqa: BLE001 - the watch must not stop
             logs.unexpected(self.name, error)
