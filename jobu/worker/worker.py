@@ -229,11 +229,10 @@ class Worker(PollingProcess):
     def _give_back_unknown(self) -> None:
         """Give back what the database says is ours, and we do not know of.
 
-        The answer to a commit was lost, or a standby took over that had not seen us settle; and
-        nobody else rescues it while we live. Behind a proxy we may not even notice.
+        A commit's answer was lost, or a standby took over, unnoticed behind a proxy. While we live
+        nobody else rescues it.
         """
-        here = self._pool.holds() + [outcome.attempt for outcome in self._unsettled]
-        known = {attempt.key for attempt in here}
+        known = {a.key for a in self._pool.holds()} | {o.attempt.key for o in self._unsettled}
         held = JobExecution.objects.held_by(self.heartbeat.process_id).values_list(*ATTEMPT_FIELDS)
         attempts = [Attempt(*row) for row in held]
         self._give_back([attempt for attempt in attempts if attempt.key not in known])
@@ -252,7 +251,7 @@ class Worker(PollingProcess):
         # By ids alone at first, because that is quick, and nearly always the end of it.
         if {a.execution_id for a in held}.isdisjoint([a.execution_id for a in claimed]):
             return
-        if twice := {a.key for a in held} & {a.key for a in claimed}:
+        if twice := {a.key for a in held}.intersection(a.key for a in claimed):
             logs.forgotten(self.name, twice)
             self._pool.disown(twice)
 
