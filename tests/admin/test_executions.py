@@ -219,7 +219,7 @@ def test_params_and_result_are_written_over_several_lines(admin_client: Client) 
     run_pending()
     page = admin_client.get(page_of(execution))
     assert page.context["params"] == page.context["result"]
-    assert '\n  "name": "한국"' in page.context["params"]
+    assert '\n  "name": "한국"' in page.context["params"].text
     assert [event.what for event in page.context["events"]] == ["Enqueued", "Attempt 1"]
 
 

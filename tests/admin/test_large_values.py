@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Process, Status
-from tests.admin.pages import act, cron, history, list_of, page_of, staff, told
+from tests.admin.pages import act, cron, list_of, page_of, staff, told
 from tests.queue.builders import finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
@@ -180,14 +180,6 @@ def test_a_copy_of_large_params_starts_without_them(admin_client: Client) -> Non
     page = admin_client.get(reverse("admin:jobu_cronjob_add", query={"copy": job.pk}))
     assert len(page.content) < MOST_ON_A_PAGE
     assert told(page) == ["The params are too large for a form, so they are not copied."]
-
-
-def test_the_history_keeps_the_beginning_of_old_params(admin_client: Client) -> None:
-    execution = finished(Status.FAILED, params={"text": "x" * 50_000})
-    admin_client.post(page_of(execution, "retry"), {"params": '{"text": "short"}'})
-    [(_who, _what, note)] = history()
-    assert "x" * 19_000 in note
-    assert len(note) < 21_000
 
 
 def test_a_process_names_some_of_what_it_runs(admin_client: Client) -> None:
