@@ -180,11 +180,12 @@ def test_a_megabyte_of_anything_costs_little_and_holds_up_nothing(kind: str) -> 
     assert JobExecution.objects.count() + DeadLetter.objects.count() == 2
 
 
-def test_the_number_of_statements_does_not_grow_with_the_messages() -> None:
+def test_forty_times_the_messages_take_a_few_statements_more() -> None:
     counts = []
     for size in (10, 400):
         batch = [QueueMessage(f"{size}:{n}", body) for n, body in enumerate(hostile_bodies(size))]
         with CaptureQueriesContext(connection) as statements:
             store([*batch, VALID], "kafka")
         counts.append(len(statements))
-    assert counts[1] <= counts[0] + 5
+    # A statement has so many parameters, and no more.
+    assert counts[1] <= counts[0] + 15
