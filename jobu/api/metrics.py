@@ -18,6 +18,7 @@ from jobu.handlers.registry import handlers
 from jobu.models import JobExecution, Process
 from jobu.models.process import ProcessKind
 from jobu.stats import waiting
+from jobu.stats.names import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +117,10 @@ def _waiting() -> Iterator[Any]:
 def _running() -> Any:
     running = GaugeMetricFamily("jobu_running", "Executions that run now.", labels=("handler",))
     by_handler = JobExecution.objects.running().values_list("handler_name")
-    for handler, count in by_handler.annotate(count=Count("pk")).order_by("handler_name"):
+    counts: Counter[str] = Counter()
+    for handler, count in by_handler.annotate(count=Count("pk")).order_by("-count"):
+        counts[told_apart(handler, counts)] += count
+    for handler, count in sorted(counts.items()):
         running.add_metric((handler,), count)
     return running
 

@@ -18,6 +18,7 @@ from django.db.models import F
 from jobu.conf import settings
 from jobu.dialects import database_time
 from jobu.models import JobExecution, Tally
+from jobu.stats.names import told_apart
 
 BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800, 3600)
 """Upper bounds, in seconds of run time; one more bucket has no bound."""
@@ -82,7 +83,7 @@ def _finished(after: datetime, until: datetime) -> Iterable[tuple[Any, ...]]:
 
 
 def _add(totals: Totals, handler: str, status: str, began: datetime | None, end: datetime) -> None:
-    total = totals.setdefault(handler, {}).setdefault(
+    total = totals.setdefault(told_apart(handler, totals), {}).setdefault(
         status, {"count": 0, "seconds": 0.0, "buckets": [0] * (len(BUCKETS) + 1)}
     )
     total["count"] += 1

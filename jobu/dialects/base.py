@@ -28,6 +28,12 @@ class Dialect:
     claims_alone = False
     """Whether one UPDATE can look for rows, skip those that are locked, and return the others."""
 
+    steps_by_index = True
+    """Whether a recursive query can begin in the middle of an index, at a value of the last step."""
+
+    epoch_sql = "'1970-01-01 00:00:00'"
+    """The beginning of 1970, in UTC."""
+
     def now_sql(self, offset: str | None = None) -> str:
         """Return SQL for the clock in UTC, plus the seconds that the SQL `offset` gives."""
         raise NotImplementedError

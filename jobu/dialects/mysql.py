@@ -29,6 +29,9 @@ class MySQLDialect(Dialect):
         "id",
     )
 
+    # The range of an index is chosen before the statement runs, so it must be known by then.
+    steps_by_index = False
+
     def now_sql(self, offset: str | None = None) -> str:
         now = "UTC_TIMESTAMP(6)"
         return f"({now} + INTERVAL ROUND(({offset}) * 1000000) MICROSECOND)" if offset else now

@@ -30,6 +30,7 @@ _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
 class PostgreSQLDialect(Dialect):
     after_claimed_sql = ("(available_at, id) > (%s, %s)", "available_at", "id")
     claims_alone = True
+    epoch_sql = "TIMESTAMPTZ 'epoch'"
 
     def now_sql(self, offset: str | None = None) -> str:
         now = "STATEMENT_TIMESTAMP()"

@@ -294,6 +294,12 @@ class Migration(migrations.Migration):
                 ("scheduled_time", models.DateTimeField(blank=True, null=True)),
                 ("available_at", models.DateTimeField(db_default=jobu.dialects.DatabaseNow())),
                 (
+                    "aside_until",
+                    models.DateTimeField(
+                        db_default=datetime.datetime(1970, 1, 1, 0, 0, tzinfo=datetime.UTC)
+                    ),
+                ),
+                (
                     "status",
                     jobu.models.fields.ExactCharField(
                         choices=[
@@ -521,7 +527,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="jobexecution",
             index=jobu.models.fields.StatusIndex(
-                fields=["queue", "priority", "available_at", "id"],
+                fields=["aside_until", "queue", "priority", "available_at", "id"],
                 name="jobu_exec_pending",
                 status="PENDING",
             ),

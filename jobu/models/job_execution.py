@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.db import models
@@ -40,6 +41,10 @@ ATTEMPT_FIELDS = (
 """The columns that make an `Attempt`, in its order."""
 
 
+IN_LANE = datetime(1970, 1, 1, tzinfo=UTC)
+"""The `aside_until` of an execution that is not set aside. Not NULL: PostgreSQL would sort by it."""
+
+
 class ParamSource(models.TextChoices):
     """Where an execution came from."""
 
@@ -59,6 +64,10 @@ class JobExecutionQuerySet(models.QuerySet["JobExecution"]):
     def claimable(self) -> Self:
         """Waiting, and due by the database's clock."""
         return self.pending().filter(available_at__lte=DatabaseNow())
+
+    def in_lane(self) -> Self:
+        """Not set aside: where a claim finds them; see `jobu.queue.lanes`."""
+        return self.filter(aside_until=IN_LANE)
 
     def running(self) -> Self:
         """Claimed by a process and not settled yet."""
@@ -94,6 +103,7 @@ class JobExecution(models.Model):
     priority = models.SmallIntegerField(default=0)
     scheduled_time = models.DateTimeField(null=True, blank=True)
     available_at = models.DateTimeField(db_default=DatabaseNow())
+    aside_until = models.DateTimeField(db_default=IN_LANE)
     status = ExactCharField(max_length=16, choices=Status, default=Status.PENDING)
     retry_count = models.PositiveIntegerField(default=0)
     max_retry = models.PositiveIntegerField(default=3)
@@ -120,7 +130,7 @@ class JobExecution(models.Model):
         verbose_name_plural = _("job executions")
         indexes: ClassVar = [
             StatusIndex(
-                fields=["queue", "priority", "available_at", "id"],
+                fields=["aside_until", "queue", "priority", "available_at", "id"],
                 name="jobu_exec_pending",
                 status=Status.PENDING,
             ),

@@ -1,15 +1,13 @@
 """Claim executions: PENDING → RUNNING, each by exactly one process.
 
-A lane is one (queue, priority). Within a lane the executions stand in the index in the order in
-which they are due, so a claim reads exactly the rows it takes: no sort, no rows that are not due
-yet, however many millions wait or are finished. Which lanes there are is found by stepping through
-the index from lane to lane.
+Within a lane (see `jobu.queue.lanes`) the executions stand in the index in the order in which they
+are due, so a claim reads exactly the rows it takes: no sort, no rows that are not due yet, however
+many millions wait or are finished.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +18,19 @@ from django.db.models.functions import Cast
 
 from jobu.attempts import Attempt
 from jobu.conf import settings
-from jobu.dialects import SecondsUntil, dialect_for
+from jobu.dialects import dialect_for
 from jobu.exceptions import JobuError
 from jobu.models import JobExecution
 from jobu.outcomes import FINISHED, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from uuid import UUID
 
     from django.db.models import QuerySet
 
     from jobu.models.job_execution import JobExecutionQuerySet
+    from jobu.queue.lanes import Lane
 
 _COMPILED_QUERIES = 512
 _TIME = Cast("available_at", TextField())
@@ -58,27 +57,6 @@ _CLAIMED_TO = {
 _NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED))
 _IS_PENDING = f"status NOT IN ({_NOT_PENDING})"
 """By what it is not, because for PENDING PostgreSQL may read the whole index of pending rows."""
-
-
-@dataclass(slots=True)
-class Lane:
-    """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now.
-
-    The next claim begins after `claimed_to`, which has an `available_at`, as text, and an `id`:
-    right before the first one when the lane was found, later the last one that was claimed. What
-    comes before it by then is found with the lane, the next time.
-    """
-
-    queue: str
-    priority: int
-    due_in: float
-    claimed_to: dict[str, Any] | None = None
-
-
-def find_lanes(queues: Sequence[str] = ()) -> list[Lane]:
-    """Return the lanes of these queues (none given: all), in the order to claim from."""
-    found = _lanes_of(queues) if queues else _all_lanes()
-    return sorted(found, key=lambda lane: (-lane.priority, lane.due_in))
 
 
 def claim(
@@ -186,7 +164,7 @@ def _claim_alone_query(alias: str, queue: str, priority: int, limit: int) -> tup
 
 
 def _to_claim(alias: str, queue: str, priority: int) -> JobExecutionQuerySet:
-    executions = JobExecution.objects.using(alias).claimable()
+    executions = JobExecution.objects.using(alias).claimable().in_lane()
     return executions.filter(queue=queue, priority=priority).order_by("available_at", "id")
 
 
@@ -207,60 +185,6 @@ def _process(process_id: UUID) -> Any:
 
 def _may_wait(retry_count: int, max_retry: int) -> bool:
     return retry_count == 0 and max_retry > 1
-
-
-def _lanes_of(queues: Sequence[str]) -> Iterator[Lane]:
-    for queue in queues:
-        yield from _lanes_from(_first_lane(_first_in_query(settings.DATABASE, queue)))
-
-
-def _all_lanes() -> Iterator[Lane]:
-    first = _first_lane(_first_query(settings.DATABASE))
-    while first is not None:
-        yield from _lanes_from(first)
-        first = _first_lane(_first_query(settings.DATABASE, after=first.queue))
-
-
-def _lanes_from(lane: Lane | None) -> Iterator[Lane]:
-    """Yield the lane and those of higher priority in its queue."""
-    while lane is not None:
-        yield lane
-        lane = _first_lane(_first_in_query(settings.DATABASE, lane.queue, lane.priority))
-
-
-def _first_lane(query: tuple[str, Any]) -> Lane | None:
-    with connections[settings.DATABASE].cursor() as cursor:
-        cursor.execute(*query)
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    queue, priority, due_in, available_at, pk = row
-    return Lane(queue, priority, float(due_in), {"available_at": available_at, "id": pk - 1})
-
-
-@lru_cache(maxsize=_COMPILED_QUERIES)
-def _first_query(alias: str, after: str | None = None) -> tuple[str, Any]:
-    """Select the first lane of the first queue `after` the given one."""
-    pending = JobExecution.objects.using(alias).pending()
-    later = pending if after is None else pending.filter(queue__gt=after)
-    return _compiled(_lanes(later, "queue", "priority"), alias)
-
-
-@lru_cache(maxsize=_COMPILED_QUERIES)
-def _first_in_query(alias: str, queue: str, above: int | None = None) -> tuple[str, Any]:
-    """Select the first lane of the queue, `above` the given priority."""
-    pending = JobExecution.objects.using(alias).pending().filter(queue=queue)
-    higher = pending if above is None else pending.filter(priority__gt=above)
-    return _compiled(_lanes(higher, "priority"), alias)
-
-
-def _lanes(executions: JobExecutionQuerySet, *order: str) -> QuerySet[Any, Any]:
-    # No column that the filter fixes is in the order: MariaDB would sort by it, row by row.
-    return (
-        executions.order_by(*order, "available_at", "id")
-        .annotate(due_in=SecondsUntil("available_at"))
-        .values_list("queue", "priority", "due_in", _TIME, "id")[:1]
-    )
 
 
 def _compiled(executions: QuerySet[Any, Any], alias: str) -> tuple[str, Any]:

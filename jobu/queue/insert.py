@@ -17,6 +17,7 @@ from jobu.dialects import dialect_for
 from jobu.exceptions import MessageError
 from jobu.jsonable import json_arrays
 from jobu.models import JobExecution
+from jobu.models.job_execution import IN_LANE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,6 +68,7 @@ def insert_returning(
         "id": pk,
         "created_at": now,
         "available_at": now,
+        "aside_until": IN_LANE,
         **fields,
         "params": json.loads(encoded_params),
         "errors": [],
@@ -99,6 +101,11 @@ def insert_new(fields: dict[str, Any], rows: Sequence[dict[str, Any]], limit: in
     selected["params"] = dialect.json_sql("t.params")
     selected["extra"] = dialect.json_sql("t.extra")
     selected["available_at"] = f"COALESCE(t.available_at, {dialect.now_sql()})"
+    # Whoever sends messages chooses the lane, and there may be as many lanes as messages.
+    selected["aside_until"] = (
+        f"CASE WHEN t.available_at > {dialect.now_sql()} THEN t.available_at "
+        f"ELSE {dialect.epoch_sql} END"
+    )
     sql = dialect.insert_new_sql(
         _insert_into(selected),
         f"SELECT {', '.join(selected.values())} "  # noqa: S608 - our names

@@ -11,6 +11,7 @@ from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
 from jobu.jsonable import encode_object
 from jobu.models import JobExecution
+from jobu.models.job_execution import IN_LANE
 from jobu.outcomes import DEAD, Status
 from jobu.queue.locking import lock
 from jobu.transactions import write_transaction
@@ -52,6 +53,7 @@ def _revive(executions: JobExecutionQuerySet, **changes: Any) -> int:
         status=Status.PENDING,
         retry_count=0,
         available_at=DatabaseNow(),
+        aside_until=IN_LANE,
         claimed_by=None,
         started_at=None,
         finished_at=None,

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobu.dialects import DatabaseNow
+from jobu.handlers.registry import handlers
 from jobu.models import JobExecution
-from jobu.queue.claim import find_lanes
+from jobu.models.job_execution import IN_LANE
+from jobu.queue.lanes import look
+from jobu.stats.names import told_apart
 
 if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecutionQuerySet
+    from jobu.queue.lanes import Lane
 
 MOST_COUNTED = 20_000
 """How far a lane's executions are counted: beyond, a count would take longer than it is worth."""
+_MOST_COUNTED_LANES = 100
 
 
 @dataclass(slots=True)
@@ -27,20 +33,55 @@ class QueueDepth:
     is_capped: bool = False
 
 
+class _Depths(dict[str, QueueDepth]):
+    def of(self, queue: str) -> QueueDepth:
+        name = told_apart(queue, self)
+        return self.setdefault(name, QueueDepth(name))
+
+
 def waiting() -> list[QueueDepth]:
-    """Return the depth of each queue that has pending executions, by name."""
-    depths: dict[str, QueueDepth] = {}
-    for lane in find_lanes():
-        depth = depths.setdefault(lane.queue, QueueDepth(lane.queue))
-        # Lane by lane, as a claim does: the index has exactly these next to each other.
-        pending = JobExecution.objects.pending().filter(queue=lane.queue, priority=lane.priority)
-        due = _count(pending.filter(available_at__lte=DatabaseNow())) if lane.due_in <= 0 else 0
-        later = _count(pending.filter(available_at__gt=DatabaseNow()))
-        depth.due += due
-        depth.later += later
-        depth.oldest_seconds = max(depth.oldest_seconds, -lane.due_in)
-        depth.is_capped = depth.is_capped or MOST_COUNTED in (due, later)
+    """Return the depth of each queue that has pending executions, by name.
+
+    Those of very many queues are told as one; see `jobu.stats.names`.
+    """
+    depths = _Depths()
+    for number, lane in enumerate(_lanes()):
+        _add_lane(depths.of(lane.queue), lane, is_counted=number < _MOST_COUNTED_LANES)
+    aside = _aside()
+    for queue, count in aside.most_common():
+        depth = depths.of(queue)
+        depth.later += count
+        depth.is_capped = depth.is_capped or aside.total() == MOST_COUNTED
     return sorted(depths.values(), key=lambda depth: depth.queue)
+
+
+def _lanes() -> list[Lane]:
+    """Return the lanes of one look; where that is not all of them, those of our handlers first."""
+    found = look()
+    if found.end is None:
+        return found.lanes
+    own = {spec.options.queue for spec in handlers}
+    return [*look(sorted(own)).lanes, *(lane for lane in found.lanes if lane.queue not in own)]
+
+
+def _add_lane(depth: QueueDepth, lane: Lane, *, is_counted: bool) -> None:
+    due, later = (1, 0) if lane.due_in <= 0 else (0, 1)
+    if is_counted:
+        # Lane by lane, as a claim does: the index has exactly these next to each other.
+        pending = JobExecution.objects.pending().in_lane()
+        pending = pending.filter(queue=lane.queue, priority=lane.priority)
+        due = due and _count(pending.filter(available_at__lte=DatabaseNow()))
+        later = _count(pending.filter(available_at__gt=DatabaseNow()))
+    depth.due += due
+    depth.later += later
+    depth.oldest_seconds = max(depth.oldest_seconds, -lane.due_in)
+    depth.is_capped = depth.is_capped or not is_counted or MOST_COUNTED in (due, later)
+
+
+def _aside() -> Counter[str]:
+    """Count what was set aside, by queue."""
+    aside = JobExecution.objects.pending().filter(aside_until__gt=IN_LANE).order_by("aside_until")
+    return Counter(aside.values_list("queue", flat=True)[:MOST_COUNTED])
 
 
 def _count(executions: JobExecutionQuerySet) -> int:

@@ -9,6 +9,7 @@ from django.db.models import Count
 
 from jobu.models import JobExecution
 from jobu.stats.histogram import bin_of
+from jobu.stats.names import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,7 +67,8 @@ class Digest:
             if each.waiting is not None:
                 seen = whole.waiting = whole.waiting or {}
                 for queue, count in each.waiting.items():
-                    seen[queue] = max(count, seen.get(queue, 0))
+                    name = told_apart(queue, seen)
+                    seen[name] = max(count, seen.get(name, 0))
         return whole
 
     @classmethod
@@ -101,13 +103,13 @@ class Digest:
 
 def _add(totals: Counts, more: Counts) -> None:
     for key, counts in more.items():
-        into = totals.setdefault(key, {})
+        into = totals.setdefault(told_apart(key, totals), {})
         for name, count in counts.items():
             into[name] = into.get(name, 0) + count
 
 
 def _count(totals: Counts, key: str, name: str, count: int) -> None:
-    into = totals.setdefault(key, {})
+    into = totals.setdefault(told_apart(key, totals), {})
     into[name] = into.get(name, 0) + count
 
 

@@ -15,7 +15,7 @@ from jobu.attempts import Attempt
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution
-from jobu.models.job_execution import ATTEMPT_FIELDS
+from jobu.models.job_execution import ATTEMPT_FIELDS, IN_LANE
 from jobu.outcomes import Status
 from jobu.queue.settle import settle_one_by_one
 from jobu.transactions import write_transaction
@@ -79,6 +79,7 @@ def _claim_next(queue: str | None, include_delayed: bool) -> Attempt | None:
             return None
         JobExecution.objects.filter(id=row[0]).update(
             status=Status.RUNNING,
+            aside_until=IN_LANE,
             claimed_by=process_id,
             attempt=F("attempt") + 1,
             started_at=DatabaseNow(),

@@ -6,12 +6,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jobu.queue.claim import find_lanes
+from jobu.queue.lanes import find_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jobu.queue.claim import Lane
+    from jobu.queue.lanes import Lane, Place
 
 _AGE_SECONDS = 1.0
 _REST = 20
@@ -30,6 +30,7 @@ class Lanes:
         self.next_due = float("inf")
         self._queues = queues
         self._found: list[Lane] = []
+        self._end: Place | None = None
         self._fresh_until = 0.0
         self._rests_until = 0.0
         self._likely: Lane | None = None
@@ -69,9 +70,13 @@ class Lanes:
     def _look(self, now: float) -> None:
         # Before looking: whoever calls meanwhile wants another look.
         self.must_look = False
-        self._found = find_lanes(self._queues)
-        later = [lane.due_in for lane in self._found if lane.due_in > 0]
-        self.next_due = now + min(later, default=float("inf"))
+        found = find_lanes(self._queues, self._end)
+        is_part = self._end is not None or found.end is not None
+        self._found, self._end = found.lanes, found.end
+        # Where there are very many lanes, one that is due may be behind those of this look.
+        self.must_look = self.must_look or (is_part and not found.due)
+        soonest = min((lane.due_in for lane in found.not_due), default=float("inf"))
+        self.next_due = now + min(soonest, found.aside_in)
         self._fresh_until = min(now + _AGE_SECONDS, self.next_due)
         self._rests_until = now + (1 + _REST) * (time.monotonic() - now)
 

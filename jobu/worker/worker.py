@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from jobu.handlers.context import CurrentJob
     from jobu.outcomes import Outcome
-    from jobu.queue.claim import Lane
+    from jobu.queue.lanes import Lane
 
 _Number = TypeVar("_Number", int, float)
 

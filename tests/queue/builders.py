@@ -20,7 +20,8 @@ from jobu.dialects import DatabaseNow, database_time, dialect_of
 from jobu.models import JobExecution, Process, Status
 from jobu.models.process import ProcessKind
 from jobu.outcomes import Outcome
-from jobu.queue.claim import claim, find_lanes
+from jobu.queue.claim import claim
+from jobu.queue.lanes import find_lanes
 from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
 
@@ -84,7 +85,7 @@ def claim_now(
     limit: int = 1000, *, queues: Sequence[str] = (), process_id: uuid.UUID | None = None
 ) -> list[Attempt]:
     """Claim as a worker does: look for lanes first, then claim in a transaction of its own."""
-    lanes = find_lanes(queues)
+    lanes = find_lanes(queues).lanes
     with write_transaction(settings.DATABASE):
         return claim(lanes, limit, process_id or uuid.uuid4())
 

@@ -14,7 +14,7 @@ from jobu.models import JobExecution
 
 TABLE = JobExecution._meta.db_table
 # What the executions' table is called in a statement.
-_OURS = (TABLE, "e")
+_OURS = (TABLE, "e", "f", "n")
 # Reading these from end to end reads nothing but pending, or running, executions.
 _PARTIAL = ("jobu_exec_pending", "jobu_exec_running")
 

@@ -13,7 +13,8 @@ from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
 from jobu.exceptions import JobuError
 from jobu.models import JobExecution, Status
-from jobu.queue.claim import Lane, claim, claim_alone, find_lanes
+from jobu.queue.claim import claim, claim_alone
+from jobu.queue.lanes import Lane, find_lanes
 from jobu.transactions import write_transaction
 from tests.queue.builders import (
     DAY,
@@ -46,7 +47,7 @@ def claimed_ids(limit: int = 1000, **options: Any) -> list[int]:
 
 
 def lanes_of(*queues: str) -> list[tuple[str, int, bool]]:
-    return [(lane.queue, lane.priority, lane.due_in <= 0) for lane in find_lanes(queues)]
+    return [(lane.queue, lane.priority, lane.due_in <= 0) for lane in find_lanes(queues).lanes]
 
 
 def test_a_claimed_execution_runs_in_the_process_that_claimed_it() -> None:
@@ -114,7 +115,7 @@ def test_only_pending_executions_are_claimed() -> None:
     for status in (Status.SUCCESS, Status.FAILED, Status.TIMEOUT, Status.CANCELLED):
         finished(status)
     assert claimed_ids() == []
-    assert find_lanes() == []
+    assert find_lanes().lanes == []
 
 
 def test_only_the_asked_queues_are_claimed_from() -> None:
@@ -142,12 +143,12 @@ def test_a_lane_is_a_queue_and_a_priority() -> None:
     for queue in ("a", "b"):
         for priority in (-1, 0, 0, 7):
             pending(queue=queue, priority=priority)
-    assert {(lane.queue, lane.priority) for lane in find_lanes()} == {
+    assert {(lane.queue, lane.priority) for lane in find_lanes().lanes} == {
         (queue, priority) for queue in ("a", "b") for priority in (-1, 0, 7)
     }
-    assert [lane.priority for lane in find_lanes()] == [7, 7, 0, 0, -1, -1]
-    assert [lane.priority for lane in find_lanes(["b"])] == [7, 0, -1]
-    assert find_lanes(["c"]) == []
+    assert [lane.priority for lane in find_lanes().lanes] == [7, 7, 0, 0, -1, -1]
+    assert [lane.priority for lane in find_lanes(["b"]).lanes] == [7, 0, -1]
+    assert find_lanes(["c"]).lanes == []
 
 
 def test_many_queues_and_priorities_are_all_found() -> None:
@@ -157,9 +158,9 @@ def test_many_queues_and_priorities_are_all_found() -> None:
     JobExecution.objects.bulk_create(
         JobExecution(handler_name="echo", queue=q, priority=p) for q, p in expected
     )
-    assert {(lane.queue, lane.priority) for lane in find_lanes()} == expected
+    assert {(lane.queue, lane.priority) for lane in find_lanes().lanes} == expected
     some = ["a", "queue03", "é", "nobody"]
-    assert {(lane.queue, lane.priority) for lane in find_lanes(some)} == {
+    assert {(lane.queue, lane.priority) for lane in find_lanes(some).lanes} == {
         lane for lane in expected if lane[0] in some
     }
     assert len(claim_now()) == len(expected)
@@ -170,7 +171,7 @@ def test_a_lane_knows_how_soon_its_first_execution_is_due() -> None:
     pending(queue="later", available_at=DatabaseNow(600))
     pending(queue="late", available_at=DatabaseNow(-600))
     pending(queue="late", available_at=DatabaseNow(900))
-    by_queue = {lane.queue: lane.due_in for lane in find_lanes()}
+    by_queue = {lane.queue: lane.due_in for lane in find_lanes().lanes}
     # A minute for whatever keeps the machine busy between writing and asking.
     assert 540 < by_queue["later"] < 600.01
     assert -660 < by_queue["late"] < -599.99
@@ -179,7 +180,7 @@ def test_a_lane_knows_how_soon_its_first_execution_is_due() -> None:
 
 def test_a_lane_that_emptied_meanwhile_gives_nothing() -> None:
     pending()
-    lanes = find_lanes()
+    lanes = find_lanes().lanes
     claim_now()
     with transaction.atomic():
         assert claim(lanes, 10, uuid.uuid4()) == []
@@ -205,7 +206,7 @@ def test_a_claim_that_is_rolled_back_leaves_everything_pending() -> None:
 
 def test_a_claim_whose_rows_changed_in_spite_of_its_locks_takes_nothing() -> None:
     taken, other = pending(), pending()
-    lanes = find_lanes()
+    lanes = find_lanes().lanes
 
     def take_first(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if sql.startswith("UPDATE"):
@@ -298,20 +299,20 @@ def claimed_in(lanes: list[Lane], limit: int, *, free: int | None = None) -> lis
 def test_a_lane_that_was_found_once_is_claimed_to_its_end_in_order() -> None:
     moments = [DatabaseNow(-3), DatabaseNow(-3), DatabaseNow(-2), DatabaseNow(-1)]
     executions = [pending(available_at=moments[number // 2]) for number in range(7)]
-    lanes = find_lanes()
+    lanes = find_lanes().lanes
     claims = [claimed_in(lanes, 3) for _ in range(4)]
     assert claims == [ids(executions[:3]), ids(executions[3:6]), ids(executions[6:]), []]
 
 
 def test_what_comes_before_the_last_claim_is_found_with_the_lane_the_next_time() -> None:
     pending(available_at=DatabaseNow(-1))
-    assert len(claimed_in(find_lanes(), 1)) == 1
+    assert len(claimed_in(find_lanes().lanes, 1)) == 1
     earlier = pending(available_at=DatabaseNow(-DAY))
     assert claimed_ids() == [earlier.pk]
 
 
 def test_what_was_left_for_want_of_a_slot_is_not_passed_over() -> None:
     again, last, after = pending(max_retry=3), pending(max_retry=1), pending(max_retry=3)
-    lanes = find_lanes()
+    lanes = find_lanes().lanes
     assert claimed_in(lanes, 10, free=1) == [again.pk, after.pk]
     assert claimed_in(lanes, 10, free=1) == [last.pk]

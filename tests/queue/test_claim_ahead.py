@@ -8,7 +8,8 @@ import pytest
 
 from jobu import enqueue
 from jobu.models import JobExecution
-from jobu.queue.claim import claim, find_lanes
+from jobu.queue.claim import claim
+from jobu.queue.lanes import find_lanes
 
 pytestmark = pytest.mark.django_db
 
@@ -19,13 +20,13 @@ def test_an_execution_on_its_last_run_is_claimed_only_if_it_starts_at_once() -> 
     JobExecution.objects.filter(pk=retried.pk).update(retry_count=2)
     repeatable = enqueue("echo", max_retry=3)
 
-    attempts = claim(find_lanes(), 10, uuid.uuid4(), free=1)
+    attempts = claim(find_lanes().lanes, 10, uuid.uuid4(), free=1)
     assert [a.execution_id for a in attempts] == [last_runs[0], repeatable.pk]
 
-    attempts = claim(find_lanes(), 10, uuid.uuid4(), free=0)
+    attempts = claim(find_lanes().lanes, 10, uuid.uuid4(), free=0)
     assert attempts == []
 
-    attempts = claim(find_lanes(), 10, uuid.uuid4(), free=5)
+    attempts = claim(find_lanes().lanes, 10, uuid.uuid4(), free=5)
     assert [a.execution_id for a in attempts] == [last_runs[1], retried.pk]
 
 
@@ -40,5 +41,5 @@ def test_an_execution_that_was_lost_or_failed_before_is_claimed_only_if_it_start
 
 def test_free_slots_are_counted_over_all_lanes() -> None:
     executions = [enqueue("echo", max_retry=1, priority=p).pk for p in (2, 1, 0)]
-    attempts = claim(find_lanes(), 10, uuid.uuid4(), free=2)
+    attempts = claim(find_lanes().lanes, 10, uuid.uuid4(), free=2)
     assert [a.execution_id for a in attempts] == executions[:2]

@@ -14,18 +14,20 @@ from django.db.models import Max
 
 from jobu.api.tally import count_finished
 from jobu.conf import settings
-from jobu.dialects import DatabaseNow
+from jobu.dialects import DatabaseNow, dialect_for
 from jobu.models import CronJob, JobExecution, Process, Status, Tally
 from jobu.models.fields import StatusIndex
+from jobu.models.job_execution import IN_LANE
 from jobu.outcomes import succeeded
-from jobu.queue.claim import Lane, claim, claim_alone, find_lanes
+from jobu.queue.claim import claim, claim_alone
+from jobu.queue.lanes import Lane, find_lanes, look
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
 from tests.api.callers import caller
 from tests.queue.builders import DAY, attempt_of, claim_now, process, running
-from tests.queue.plans import TABLE, Statement, caught, plan_of
+from tests.queue.plans import TABLE, Plan, Statement, caught, plan_of
 
 # The first of them fills the table, which takes MySQL minutes while other tests run beside it.
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
@@ -133,7 +135,7 @@ def test_a_claim_reads_its_lanes_by_the_index_of_pending_executions() -> None:
 
 
 def test_claims_begin_where_the_lane_was_found_and_go_on_where_the_last_one_ended() -> None:
-    [lane, *_] = find_lanes(["queue2"])
+    [lane, *_] = find_lanes(["queue2"]).lanes
     with caught() as statements, write_transaction(settings.DATABASE):
         for _ in range(2):
             assert len(claim([lane], 100, HOLDER)) == 100
@@ -167,10 +169,48 @@ def test_a_claim_marks_its_rows_by_primary_key() -> None:
 
 
 @pytest.mark.parametrize("queues", [(), ("queue1", "queue2")], ids=["all", "two"])
-def test_lanes_are_found_by_the_index_of_pending_executions(queues: tuple[str, ...]) -> None:
+def test_a_look_steps_from_lane_to_lane_by_the_index_of_pending_executions(
+    queues: tuple[str, ...],
+) -> None:
+    lanes = 3 * (len(queues) or 4)
     with caught() as statements:
-        assert len(find_lanes(queues)) == 3 * (len(queues) or 4)
-    assert_goes_by("jobu_exec_pending", reads(statements))
+        assert len(look(queues).lanes) == lanes
+    # Where the database cannot step by itself: one statement for each lane, and one at each end.
+    steps_by_index = dialect_for(settings.DATABASE).steps_by_index
+    assert len(statements) == (1 if steps_by_index else lanes + max(1, len(queues)))
+    for statement in statements:
+        plan = plan_of(statement)
+        assert plan.indexes <= {"jobu_exec_pending", "PRIMARY"}, plan.text
+        assert "jobu_exec_pending" in plan.indexes, plan.text
+        assert not plan.scans, plan.text
+        assert_begins_in_the_index(plan)
+
+
+def assert_begins_in_the_index(plan: Plan) -> None:
+    """Fail if a step reads over all that is in a lane to come to the next one."""
+    if connection.vendor == "postgresql":
+        steps = [
+            line for line in plan.text.splitlines() if "Index Cond" in line and "priority" in line
+        ]
+        assert len(steps) >= 2, plan.text
+        assert 'Filter": "(n' not in plan.text, plan.text
+    elif connection.vendor == "sqlite":
+        step = "INDEX jobu_exec_pending (aside_until=? AND queue=? AND priority>?)"
+        assert plan.text.count(step) >= 2, plan.text
+    else:
+        types = [line.split(", ")[3] for line in plan.text.splitlines() if "'n'" in line]
+        assert "'ref'" not in types, plan.text
+
+
+def test_what_was_set_aside_is_found_and_brought_back_by_the_same_index() -> None:
+    aside = JobExecution.objects.pending().filter(available_at__gt=DatabaseNow(1)).order_by("id")
+    ids = list(aside.values_list("id", flat=True)[:100])
+    JobExecution.objects.filter(id__in=ids).update(aside_until=DatabaseNow(-1))
+    with caught() as statements:
+        find_lanes()
+    assert not JobExecution.objects.filter(id__in=ids, aside_until__gt=IN_LANE).exists()
+    assert_goes_by("jobu_exec_pending", [s for s in reads(statements) if "LIMIT 1000" in s.sql])
+    assert_goes_by("PRIMARY", [s for s in statements if s.sql.startswith("UPDATE")])
 
 
 def test_what_a_process_holds_is_found_by_the_index_of_running_executions() -> None:

@@ -17,7 +17,7 @@ from jobu.handlers.registry import handlers
 from jobu.jsonable import encode
 from jobu.models import Status
 from jobu.outcomes import Outcome
-from jobu.queue.claim import find_lanes
+from jobu.queue.lanes import find_lanes
 from jobu.queue.settle import REFUSED, settle, settle_one_by_one
 from tests.queue.builders import claim_now, claimed, failure, row_of, snapshot, store
 from tests.queue.plans import caught
@@ -175,5 +175,5 @@ def test_a_backoff_beyond_the_calendar_does_not_make_the_queue_unreadable(delay:
     outcome = outcomes.failed(attempt, "no luck", "", retry_delay=retry_delay)
     assert len(settle_one_by_one([outcome])) == 1
     assert row_of(attempt).status in (Status.PENDING, Status.FAILED)
-    assert all(lane.due_in > 0 for lane in find_lanes())
+    assert all(lane.due_in > 0 for lane in find_lanes().lanes)
     assert len(claimed(queue="other")) == 1

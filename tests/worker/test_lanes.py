@@ -12,7 +12,7 @@ from jobu import Worker, enqueue
 from jobu.conf import settings
 from jobu.dialects import dialect_for
 from jobu.models import JobExecution, Status
-from jobu.queue.claim import Lane, find_lanes
+from jobu.queue.lanes import Look, Place, find_lanes
 from jobu.worker.lanes import Lanes
 from tests.queue.builders import claim_now
 from tests.workers import wait_until
@@ -137,10 +137,10 @@ class SlowLooks:
         monkeypatch.setattr("jobu.worker.lanes.find_lanes", self._look)
         monkeypatch.setattr("jobu.worker.lanes.time.monotonic", lambda: self.now)
 
-    def _look(self, queues: Sequence[str]) -> list[Lane]:
+    def _look(self, queues: Sequence[str], after: Place | None) -> Look:
         self.looks += 1
         self.now += self._seconds
-        return find_lanes(queues)
+        return find_lanes(queues, after)
 
 
 def test_looks_that_take_long_are_rare_while_there_is_something_to_claim(

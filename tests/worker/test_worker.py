@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from jobu import Worker, enqueue, enqueue_many, handler
 from jobu.models import JobExecution, Process, Status
-from jobu.queue.claim import Lane, find_lanes
+from jobu.queue.lanes import Look, Place, find_lanes
 from jobu.signals import execution_settled, execution_started
 from tests.project.shop.models import Effect
 from tests.queue.builders import process, running
@@ -158,12 +158,12 @@ def test_a_wake_up_while_the_worker_looks_is_not_lost(
 ) -> None:
     executions: list[JobExecution] = []
 
-    def look(queues: tuple[str, ...]) -> list[Lane]:
-        lanes = find_lanes(queues)
+    def look(queues: tuple[str, ...], after: Place | None) -> Look:
+        found = find_lanes(queues, after)
         if not executions:
             executions.append(enqueue("echo"))
             worker.wake()
-        return lanes
+        return found
 
     monkeypatch.setattr("jobu.worker.lanes.find_lanes", look)
     worker = start_worker(poll_interval=300, max_poll_interval=300)

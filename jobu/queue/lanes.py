@@ -1,0 +1,237 @@
+"""Find the lanes that have executions to claim, at a cost that no sender of messages can raise.
+
+A lane is one (queue, priority). In the index of pending executions those of a lane stand together,
+in the order in which they are due, and a look steps from lane to lane, however many executions are
+in each of them. Two bounds keep it short, since whoever sends messages may choose any queue and
+priority: a look finds a limited number of lanes, and the next one goes on behind them; and where
+too many lanes are not due yet, their executions are set aside, out of its way, until they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from django.db import connections
+from django.db.models import F, TextField
+
+from jobu.conf import settings
+from jobu.dialects import DatabaseNow, dialect_for
+from jobu.models import JobExecution
+from jobu.models.job_execution import IN_LANE
+from jobu.transactions import write_transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from jobu.models.job_execution import JobExecutionQuerySet
+
+MOST_LANES = 500
+"""How many lanes one look finds."""
+_MOST_NOT_DUE = 20
+"""How many lanes that are not due yet a look may step over: to set aside costs two updates."""
+_MOST_MOVED = 1_000
+_BEFORE_ANY_PRIORITY = -40_000
+
+Place = tuple[str, int]
+"""A queue and a priority: where a look begins, or ends."""
+
+
+@dataclass(slots=True)
+class Lane:
+    """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now.
+
+    The next claim begins after `claimed_to`, which has an `available_at`, as text, and an `id`:
+    right before the first one when the lane was found, later the last one that was claimed. What
+    comes before it by then is found with the lane, the next time.
+    """
+
+    queue: str
+    priority: int
+    due_in: float
+    claimed_to: dict[str, Any] | None = None
+    first_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The lanes that a look found, in the order to claim from.
+
+    If there may be more of them, the next look goes on behind `end`. The first execution that was
+    set aside is due in `aside_in` seconds.
+    """
+
+    lanes: list[Lane]
+    end: Place | None
+    aside_in: float
+
+    @property
+    def due(self) -> list[Lane]:
+        return [lane for lane in self.lanes if lane.due_in <= 0]
+
+    @property
+    def not_due(self) -> list[Lane]:
+        """Those that are due later, the soonest first."""
+        later = (lane for lane in self.lanes if lane.due_in > 0)
+        return sorted(later, key=lambda lane: lane.due_in)
+
+
+def find_lanes(queues: Sequence[str] = (), after: Place | None = None) -> Look:
+    """Look, and keep the next look short: bring back what is due, set aside what is in the way."""
+    found = look(queues, after)
+    if found.aside_in <= 0:
+        _move(_due_aside(), IN_LANE)
+        found = look(queues, after)
+    in_the_way = found.not_due[0 if found.end else _MOST_NOT_DUE :]
+    if in_the_way:
+        # The first of each lane: most lanes that are in the way have no other.
+        _move(_in_lane([lane.first_id for lane in in_the_way]), F("available_at"))
+    return found
+
+
+def look(queues: Sequence[str] = (), after: Place | None = None, most: int = MOST_LANES) -> Look:
+    """Find the first lanes of these queues (none given: all), or the first `after` a place."""
+    chains = [after or ("", _BEFORE_ANY_PRIORITY)]
+    if queues:
+        chains = [(queue, _BEFORE_ANY_PRIORITY) for queue in sorted(queues)]
+        if after:
+            chains = [after, *(place for place in chains if place[0] > after[0])]
+    *rows, (_, _, aside_in, _, _) = _rows(chains, most, is_limited=bool(queues))
+    lanes = [
+        Lane(queue, priority, float(due_in), {"available_at": time, "id": pk - 1}, pk)
+        for queue, priority, due_in, time, pk in rows
+    ]
+    end = (lanes[-1].queue, lanes[-1].priority) if len(lanes) == most else None
+    lanes.sort(key=lambda lane: (-lane.priority, lane.due_in))
+    return Look(lanes, end, float("inf") if aside_in is None else float(aside_in))
+
+
+def _due_aside() -> JobExecutionQuerySet:
+    aside = JobExecution.objects.pending().filter(aside_until__gt=IN_LANE)
+    return aside.filter(aside_until__lte=DatabaseNow()).order_by("aside_until")
+
+
+def _in_lane(ids: Sequence[int | None]) -> JobExecutionQuerySet:
+    return JobExecution.objects.pending().in_lane().filter(id__in=ids).order_by("id")
+
+
+def _move(executions: JobExecutionQuerySet, aside_until: Any) -> None:
+    """Change the `aside_until` of some of the executions; what others lock stays for later."""
+    with write_transaction(settings.DATABASE):
+        connection = connections[settings.DATABASE]
+        dialect_for(settings.DATABASE).reach_rows_by_key(connection, _MOST_MOVED)
+        locked = executions.select_for_update(skip_locked=True)
+        ids = list(locked.values_list("id", flat=True)[:_MOST_MOVED])
+        JobExecution.objects.filter(id__in=ids).update(aside_until=aside_until)
+
+
+def _rows(chains: Sequence[Place], most: int, *, is_limited: bool) -> list[tuple[Any, ...]]:
+    """Return a row of each lane behind the beginnings of the chains, and one of what is aside.
+
+    A chain of a limited look stays in its queue.
+    """
+    alias = settings.DATABASE
+    with connections[alias].cursor() as cursor:
+        if dialect_for(alias).steps_by_index:
+            starts = [value for place in chains for value in _start(place, is_limited)]
+            cursor.execute(_look_sql(alias, len(chains), is_limited), [*starts, most, most])
+            return list(cursor.fetchall())
+        rows: list[tuple[Any, ...]] = []
+        for chain in chains:
+            place: Place | None = chain
+            while place and len(rows) < most:
+                cursor.execute(_step_sql(alias, is_limited), _start(place, is_limited))
+                *found, aside = cursor.fetchall()
+                rows += found
+                place = found[0][:2] if found else None
+        return [*rows, aside]
+
+
+def _start(place: Place, is_limited: bool) -> list[Any]:
+    """Return the place as the parameters of `_next_id_sql`."""
+    return [*place] if is_limited else [*place, place[0]]
+
+
+@cache
+def _look_sql(alias: str, chains: int, is_limited: bool) -> str:
+    """Select all lanes, stepping inside the database."""
+    table = _table(alias)
+    columns = "f.queue, f.priority, f.available_at, f.id"
+    first = _next_id_sql(alias, "%s", "%s", is_limited)
+    following = _next_id_sql(alias, "lane.queue", "lane.priority", is_limited)
+    starts = " UNION ALL ".join(
+        f"SELECT {columns}, {chain}, 1 FROM {table} f WHERE f.id = {first}"  # noqa: S608 - our names
+        for chain in range(chains)
+    )
+    return f"""
+        WITH RECURSIVE lane (queue, priority, available_at, id, chain, place) AS (
+            {starts}
+            UNION ALL
+            SELECT {columns}, lane.chain, lane.place + 1
+            FROM lane JOIN {table} f ON f.id = {following}
+            WHERE lane.place < %s
+        )
+        SELECT * FROM (
+            SELECT {_columns_sql(alias, "lane")} FROM lane ORDER BY chain, place LIMIT %s
+        ) AS lanes
+        UNION ALL
+        {_aside_sql(alias)}
+    """  # noqa: S608 - our names
+
+
+@cache
+def _step_sql(alias: str, is_limited: bool) -> str:
+    """Select one lane: for a database that cannot step by itself."""
+    return f"""
+        SELECT {_columns_sql(alias, "f")} FROM {_table(alias)} f
+        WHERE f.id = {_next_id_sql(alias, "%s", "%s", is_limited)}
+        UNION ALL
+        {_aside_sql(alias)}
+    """  # noqa: S608 - our names
+
+
+def _aside_sql(alias: str) -> str:
+    """Select how soon the first execution that was set aside is due, in the columns of a lane."""
+    dialect = dialect_for(alias)
+    due_in = dialect.seconds_until_sql("n.aside_until")
+    return f"""
+        SELECT NULL, NULL, (
+            SELECT {due_in} FROM {_table(alias)} n
+            WHERE n.status = 'PENDING' AND n.aside_until > {dialect.epoch_sql}
+            ORDER BY n.aside_until LIMIT 1
+        ), NULL, NULL
+    """  # noqa: S608 - our names
+
+
+def _columns_sql(alias: str, row: str) -> str:
+    due_in = dialect_for(alias).seconds_until_sql(f"{row}.available_at")
+    # As text, because only the database ever looks at it.
+    text = TextField().cast_db_type(connections[alias])
+    time = f"CAST({row}.available_at AS {text})"
+    return f"{row}.queue, {row}.priority, {due_in} AS due_in, {time} AS time, {row}.id"
+
+
+def _next_id_sql(alias: str, queue: str, priority: str, is_limited: bool) -> str:
+    """Return SQL for the id of the first execution of the lane that comes after the given one.
+
+    In two steps, and with no column in the order that the filter fixes: no database then has a
+    choice but to begin at the right place in the index, analysed or not.
+    """
+    in_lane = f"n.status = 'PENDING' AND n.aside_until = {dialect_for(alias).epoch_sql}"
+    in_queue = f"""(
+        SELECT n.id FROM {_table(alias)} n
+        WHERE {in_lane} AND n.queue = {queue} AND n.priority > {priority}
+        ORDER BY n.priority, n.available_at, n.id LIMIT 1
+    )"""  # noqa: S608 - our names
+    if is_limited:
+        return in_queue
+    return f"""COALESCE({in_queue}, (
+        SELECT n.id FROM {_table(alias)} n
+        WHERE {in_lane} AND n.queue > {queue}
+        ORDER BY n.queue, n.priority, n.available_at, n.id LIMIT 1
+    ))"""  # noqa: S608 - our names
+
+
+def _table(alias: str) -> str:
+    return connections[alias].ops.quote_name(JobExecution._meta.db_table)
