@@ -29,7 +29,7 @@ class Dialect:
     """Whether one UPDATE can look for rows, skip those that are locked, and return the others."""
 
     steps_by_index = True
-    """Whether a recursive query can begin in the middle of an index, at a value of the last step."""
+    """Whether a recursive query finds the beginning of its next step in an index."""
 
     epoch_sql = "'1970-01-01 00:00:00'"
     """The beginning of 1970, in UTC."""

@@ -29,7 +29,7 @@ class MySQLDialect(Dialect):
         "id",
     )
 
-    # The range of an index is chosen before the statement runs, so it must be known by then.
+    # A part of an index is chosen before the statement runs: what a step finds comes too late.
     steps_by_index = False
 
     def now_sql(self, offset: str | None = None) -> str:

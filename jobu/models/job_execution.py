@@ -42,7 +42,7 @@ ATTEMPT_FIELDS = (
 
 
 IN_LANE = datetime(1970, 1, 1, tzinfo=UTC)
-"""The `aside_until` of an execution that is not set aside. Not NULL: PostgreSQL would sort by it."""
+"""The `aside_until` of what is not set aside; with NULL, PostgreSQL would not see the order."""
 
 
 class ParamSource(models.TextChoices):

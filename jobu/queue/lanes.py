@@ -23,7 +23,7 @@ from jobu.models.job_execution import IN_LANE
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from jobu.models.job_execution import JobExecutionQuerySet
 

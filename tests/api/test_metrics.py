@@ -139,6 +139,23 @@ def test_what_waits_and_what_runs_is_seen(scrape: Callable[[], Read]) -> None:
     assert read("jobu_slots") == 4
 
 
+def test_the_values_of_a_label_are_bounded(
+    scrape: Callable[[], Read], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobu.stats.names.MOST_NAMES", 3)
+    begin_long_ago()
+    for number in range(6):
+        pending(queue=f"queue{number}")
+        running(handler_name=f"handler{number}")
+        finished(handler_name=f"handler{number}", days_ago=0.001)
+    read = scrape()
+    assert read("jobu_waiting", queue="queue0") == 1
+    assert read("jobu_waiting", queue="(other)") == 3
+    assert read("jobu_running", handler="(other)") == 3
+    assert read("jobu_executions_finished_total", handler="(other)", status="SUCCESS") == 3
+    assert read("jobu_run_seconds_count", handler="(other)") == 3
+
+
 @needs_row_locks
 @pytest.mark.django_db(transaction=True)
 def test_of_two_counts_at_once_neither_counts_what_the_other_did() -> None:

@@ -9,8 +9,10 @@ import pytest
 from jobu.dialects import DatabaseNow
 from jobu.dispatchers.dispatch import dispatch
 from jobu.models import CronJob
+from jobu.queue.lanes import look
 from jobu.stats import next_ticks, read_processes, waiting
-from tests.queue.builders import database_now, finished, pending, process, running
+from jobu.stats.names import OTHER
+from tests.queue.builders import DAY, database_now, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +36,33 @@ def test_nothing_is_counted_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
         pending()
     [depth] = waiting()
     assert (depth.due, depth.is_capped) == (3, True)
+
+
+def test_what_was_set_aside_counts_as_later() -> None:
+    for days in (1, 2):
+        pending(queue="mail", available_at=DatabaseNow(days * DAY), aside_until=DatabaseNow(DAY))
+    pending(queue="mail")
+    [mail] = waiting()
+    assert (mail.due, mail.later, mail.is_capped) == (1, 2, False)
+
+
+def test_of_very_many_queues_some_are_told_apart_and_the_others_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("jobu.stats.names.MOST_NAMES", 5)
+    monkeypatch.setattr("jobu.stats.depth._MOST_COUNTED_LANES", 3)
+    monkeypatch.setattr(look, "__defaults__", ((), None, 10))
+    for number in range(20):
+        pending(queue=f"a{number}")
+        pending(queue=f"b{number}", available_at=DatabaseNow(DAY), aside_until=DatabaseNow(DAY))
+    # Behind all of them, but a handler of ours is in it.
+    for _ in range(2):
+        pending(queue="default")
+    depths = {each.queue: each for each in waiting()}
+    assert len(depths) == 6
+    assert (depths["default"].due, depths["default"].is_capped) == (2, False)
+    other = depths[OTHER]
+    assert (other.due, other.later, other.is_capped) == (6, 20, True)
 
 
 def test_a_process_tells_what_it_runs_and_whether_it_beats() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
@@ -10,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 
 from jobu import Worker, enqueue
 from jobu.conf import settings
-from jobu.dialects import dialect_for
+from jobu.dialects import DatabaseNow, dialect_for
 from jobu.models import JobExecution, Status
-from jobu.queue.lanes import Look, Place, find_lanes
+from jobu.queue.lanes import Look, Place, find_lanes, look
 from jobu.worker.lanes import Lanes
 from tests.queue.builders import claim_now
 from tests.workers import wait_until
@@ -196,3 +198,54 @@ def test_after_a_claim_that_failed_the_lanes_are_looked_at_again(
     assert worker._lanes.must_look
     worker.poll()
     assert pending() == set()
+
+
+@pytest.fixture
+def _ten_lanes_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look, "__defaults__", ((), None, 10))
+
+
+def make_lanes(count: int, **fields: Any) -> None:
+    JobExecution.objects.bulk_create(
+        JobExecution(handler_name="echo", queue=f"lane{number:03}", **fields)
+        for number in range(count)
+    )
+
+
+@pytest.mark.usefixtures("_ten_lanes_a_look")
+@pytest.mark.parametrize("aside", [{}, {"aside_until": DatabaseNow(-1)}], ids=["due", "aside"])
+def test_a_worker_drains_more_lanes_than_it_finds_at_once(aside: dict[str, Any]) -> None:
+    make_lanes(57, available_at=DatabaseNow(-1), **aside)
+    worker = Worker(drain=True)
+    worker.start()
+    assert worker.join(30)
+    assert JobExecution.objects.filter(status=Status.SUCCESS).count() == 57
+
+
+@pytest.mark.usefixtures("_ten_lanes_a_look")
+def test_lanes_that_are_not_due_do_not_hide_one_that_is() -> None:
+    make_lanes(57, available_at=DatabaseNow(86_400))
+    enqueue("echo", queue="zebra")
+    worker = Worker(drain=True)
+    worker.start()
+    assert worker.join(30)
+    assert pending() == {f"lane{number:03}" for number in range(57)}
+    assert JobExecution.objects.filter(status=Status.SUCCESS).count() == 1
+
+
+@pytest.mark.usefixtures("_ten_lanes_a_look")
+def test_lanes_that_never_end_keep_no_other_from_its_turn() -> None:
+    make_lanes(25)
+    lanes = Lanes(())
+    found = set()
+    for _ in range(3):
+        found |= {lane.queue for lane in lanes.due()}
+        lanes.forget()
+    assert len(found) == 25
+
+
+def test_a_worker_sleeps_until_the_first_that_was_set_aside_is_due() -> None:
+    make_lanes(1, available_at=DatabaseNow(100), aside_until=DatabaseNow(100))
+    lanes = Lanes(("another",))
+    assert lanes.due() == []
+    assert 40 < lanes.next_due - time.monotonic() <= 100
