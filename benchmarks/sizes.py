@@ -26,6 +26,9 @@ class Sizes:
     finished: int
     """Rows of the history that is in the way."""
 
+    lanes: int
+    """Queues and priorities with one execution each."""
+
     backlog_jobs: int
     """How many of a backlog are drained."""
 
@@ -56,6 +59,7 @@ QUICK = Sizes(
     crons=10_000,
     pending=100_000,
     finished=100_000,
+    lanes=20_000,
     backlog_jobs=10_000,
 )
 DEFAULT = Sizes(
@@ -68,6 +72,7 @@ DEFAULT = Sizes(
     crons=100_000,
     pending=1_000_000,
     finished=1_000_000,
+    lanes=20_000,
     backlog_jobs=20_000,
 )
 FULL = replace(DEFAULT, has_ten_times=True)
@@ -81,6 +86,7 @@ TINY = Sizes(
     crons=200,
     pending=10_000,
     finished=400,
+    lanes=600,
     backlog_jobs=2_000,
     turns=1,
     nap_seconds=0.2,

@@ -98,6 +98,11 @@ def _targets() -> Iterator[Target]:
         ours = f"extremes.{kind}"
         text = f"jobs of 50 ms in five slots on {title}"
         yield Target(7, text, f"{ours}: slot use", "≥", 95, unit="%")
+        text = f"latency p50 on {title} among 20,000 lanes, beside none"
+        yield Target(9, text, f"{ours}: latency among many lanes", "≤", 2)
+        for page in ("metrics", "dashboard"):
+            text = f"{page} on {title} among 20,000 lanes"
+            yield Target(9, text, f"{ours}: {page} among many lanes", "≤", 1000, unit="ms")
         text = f"2,000,000 jobs on {title}, the last tenth beside the first"
         yield Target(8, text, f"{ours}: soak, last tenth beside the first", "≥", 0.9)
         text = f"2,000,000 jobs on {title}, memory beside that after 200,000"

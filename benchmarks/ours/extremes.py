@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from benchmarks import stores
 from benchmarks.measures import drain
 from benchmarks.ours.endurance import cost, slot_use, soak
+from benchmarks.ours.lanes import many_lanes
 from benchmarks.ours.limits import beside_raw
 from benchmarks.ours.queue import Jobu, JobuOnMariaDB, JobuOnPostgreSQL, JobuOnSQLite
 from benchmarks.raw.mysql import RawMariaDB
@@ -44,6 +45,7 @@ class Extremes(Jobu):
             ("backlog finished", partial(self.finished, sizes, 1)),
             ("idle", partial(self.idle, sizes)),
             ("cron poll", partial(self.cron_poll, sizes)),
+            ("many lanes", partial(many_lanes, self, sizes)),
             ("cost", partial(cost, self, sizes)),
             ("slot use", partial(slot_use, self, sizes)),
         ]

@@ -8,7 +8,7 @@ many millions wait or are finished.
 from __future__ import annotations
 
 import json
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from django.db.backends.utils import CursorWrapper
     from django.db.models import QuerySet
 
     from jobu.models.job_execution import JobExecutionQuerySet
     from jobu.queue.lanes import Lane
 
-_COMPILED_QUERIES = 512
+    _Query = tuple[str, Sequence[Any]]
+
 _TIME = Cast("available_at", TextField())
 """As text, because only the database ever looks at it."""
 _COLUMNS = (
@@ -49,11 +51,16 @@ _RETURNED = (
     "id, attempt - 1, handler_name, params, retry_count, max_retry, timeout_seconds, available_at"
 )
 """The same of a row that the statement itself has marked."""
-_CLAIMED_TO = {
+_LIMIT = 999_999_999
+"""What stands in a compiled query for its limit."""
+_MARKS: dict[str, str | int] = {
+    "queue": "jobu: the queue of the lane",
+    # A number, as the field wants one; no other parameter is 0.
+    "priority": 0,
     "available_at": "jobu: the time up to which was claimed",
     "id": "jobu: the id up to which was claimed",
 }
-"""What stands in a compiled query for the values of `Lane.claimed_to`."""
+"""What stands in it for the values of a `Lane`."""
 _NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED))
 _IS_PENDING = f"status NOT IN ({_NOT_PENDING})"
 """By what it is not, because for PENDING PostgreSQL may read the whole index of pending rows."""
@@ -70,13 +77,17 @@ def claim(
     its worker again and again takes nothing along but what runs beside it.
     """
     attempts: list[Attempt] = []
-    for lane in lanes:
-        left = limit - len(attempts)
-        if left <= 0:
-            break
-        if lane.due_in <= 0:
-            starting = left if free is None else max(0, free - len(attempts))
-            attempts += _claim_from(lane, left, process_id, starting)
+    with connections[settings.DATABASE].cursor() as cursor:
+        for lane in lanes:
+            left = limit - len(attempts)
+            if left <= 0:
+                break
+            if lane.due_in <= 0:
+                starting = left if free is None else max(0, free - len(attempts))
+                rows = _lock_in(lane, left, starting, cursor)
+                attempts += _attempts(rows, lane, process_id)
+        if attempts:
+            _mark([attempt.execution_id for attempt in attempts], process_id, cursor)
     return attempts
 
 
@@ -86,7 +97,7 @@ def claim_alone(lane: Lane, limit: int, process_id: UUID) -> list[Attempt]:
     For a dialect that `claims_alone`, and outside of a transaction.
     """
     connection = connections[settings.DATABASE]
-    sql, params = _claim_alone_query(connection.alias, lane.queue, lane.priority, limit)
+    sql, params = _filled_in(_claim_alone_query(connection.alias), lane, limit)
     with connection.cursor() as cursor:
         cursor.execute(sql, [_process(process_id), *params])
         rows = cursor.fetchall()
@@ -95,26 +106,27 @@ def claim_alone(lane: Lane, limit: int, process_id: UUID) -> list[Attempt]:
     return _attempts(rows, lane, process_id)
 
 
-def _claim_from(lane: Lane, limit: int, process_id: UUID, starting: int) -> list[Attempt]:
-    with connections[settings.DATABASE].cursor() as cursor:
-        cursor.execute(*_select_query_of(lane, limit))
-        found = cursor.fetchall()
-        rows = [
-            row for index, row in enumerate(found) if index < starting or _may_wait(row[4], row[5])
-        ]
-        if not rows:
-            return []
-        ids = ",".join([str(row[0]) for row in rows])
-        # Asked for again, so that correctness does not rest on the row locks alone.
-        mark = f"{_mark_sql(settings.DATABASE)} WHERE id IN ({ids}) AND {_IS_PENDING}"
-        cursor.execute(mark, [_process(process_id)])
-        if cursor.rowcount != len(rows):
-            raise JobuError(
-                f"Claimed {cursor.rowcount} of {len(rows)} locked executions; rolled back."
-            )
-    if len(rows) == len(found):
+def _lock_in(
+    lane: Lane, limit: int, starting: int, cursor: CursorWrapper
+) -> Sequence[tuple[Any, ...]]:
+    """Return rows of `_COLUMNS`, locked; all but the first ones, which start, may wait."""
+    query = _select_query(settings.DATABASE, lane.claimed_to is not None)
+    cursor.execute(*_filled_in(query, lane, limit))
+    found = cursor.fetchall()
+    rows = [
+        row for index, row in enumerate(found) if index < starting or _may_wait(row[4], row[5])
+    ]
+    if rows and len(rows) == len(found):
         lane.claimed_to = {"available_at": rows[-1][-1], "id": rows[-1][0]}
-    return _attempts(rows, lane, process_id)
+    return rows
+
+
+def _mark(ids: Sequence[int], process_id: UUID, cursor: CursorWrapper) -> None:
+    # Asked for again, so that correctness does not rest on the row locks alone.
+    where = f"id IN ({','.join(map(str, ids))}) AND {_IS_PENDING}"
+    cursor.execute(f"{_mark_sql(settings.DATABASE)} WHERE {where}", [_process(process_id)])
+    if cursor.rowcount != len(ids):
+        raise JobuError(f"Claimed {cursor.rowcount} of {len(ids)} locked executions; rolled back.")
 
 
 def _attempts(rows: Sequence[tuple[Any, ...]], lane: Lane, process_id: UUID) -> list[Attempt]:
@@ -132,40 +144,39 @@ def _attempts(rows: Sequence[tuple[Any, ...]], lane: Lane, process_id: UUID) -> 
     ]
 
 
-def _select_query_of(lane: Lane, limit: int) -> tuple[str, list[Any]]:
-    alias = settings.DATABASE
-    goes_on = lane.claimed_to is not None
-    sql, params = _select_query(alias, lane.queue, lane.priority, limit, goes_on)
-    values = {_CLAIMED_TO[column]: value for column, value in (lane.claimed_to or {}).items()}
-    return sql, [values.get(param, param) for param in params]
+def _filled_in(query: _Query, lane: Lane, limit: int) -> _Query:
+    """Return a compiled query with its limit and the lane's values in their places."""
+    sql, params = query
+    values = {"queue": lane.queue, "priority": lane.priority, **(lane.claimed_to or {})}
+    by_mark = {_MARKS[name]: value for name, value in values.items()}
+    return sql.replace(str(_LIMIT), str(limit)), [by_mark.get(param, param) for param in params]
 
 
-@lru_cache(maxsize=_COMPILED_QUERIES)
-def _select_query(
-    alias: str, queue: str, priority: int, limit: int, goes_on: bool
-) -> tuple[str, Any]:
-    executions = _to_claim(alias, queue, priority)
+@cache
+def _select_query(alias: str, goes_on: bool) -> _Query:
+    executions = _to_claim(alias)
     after = dialect_for(alias).after_claimed_sql
     if after and goes_on:
-        marks = tuple(_CLAIMED_TO[column] for column in after[1:])
+        marks = [_MARKS[column] for column in after[1:]]
         after_claimed = RawSQL(after[0], marks, output_field=BooleanField())  # noqa: S611 - ours
         executions = executions.filter(after_claimed)
     locked = executions.select_for_update(skip_locked=True)
-    return _compiled(locked.values_list(*_COLUMNS)[:limit], alias)
+    return _compiled(locked.values_list(*_COLUMNS)[:_LIMIT], alias)
 
 
-@lru_cache(maxsize=_COMPILED_QUERIES)
-def _claim_alone_query(alias: str, queue: str, priority: int, limit: int) -> tuple[str, Any]:
-    ids, params = _compiled(_to_claim(alias, queue, priority).values_list("id")[:limit], alias)
+@cache
+def _claim_alone_query(alias: str) -> _Query:
+    ids, params = _compiled(_to_claim(alias).values_list("id")[:_LIMIT], alias)
     # ARRAY, so that whatever the plan they are looked for once. Django itself would lock rows only
     # in a transaction of its own.
     where = f"id = ANY(ARRAY({ids} FOR UPDATE SKIP LOCKED)) AND {_IS_PENDING}"
     return f"{_mark_sql(alias)} WHERE {where} RETURNING {_RETURNED}", params
 
 
-def _to_claim(alias: str, queue: str, priority: int) -> JobExecutionQuerySet:
+def _to_claim(alias: str) -> JobExecutionQuerySet:
     executions = JobExecution.objects.using(alias).claimable().in_lane()
-    return executions.filter(queue=queue, priority=priority).order_by("available_at", "id")
+    in_lane = executions.filter(queue=_MARKS["queue"], priority=_MARKS["priority"])
+    return in_lane.order_by("available_at", "id")
 
 
 @cache
@@ -187,7 +198,7 @@ def _may_wait(retry_count: int, max_retry: int) -> bool:
     return retry_count == 0 and max_retry > 1
 
 
-def _compiled(executions: QuerySet[Any, Any], alias: str) -> tuple[str, Any]:
+def _compiled(executions: QuerySet[Any, Any], alias: str) -> _Query:
     """Return the query's SQL and params; to be cached, for building them outlasts running them."""
     sql, params = executions.query.get_compiler(using=alias).as_sql()
     return sql, params

@@ -51,7 +51,7 @@ class Lane:
     priority: int
     due_in: float
     claimed_to: dict[str, Any] | None = None
-    first_id: int | None = None
+    first_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _due_aside() -> JobExecutionQuerySet:
     return aside.filter(aside_until__lte=DatabaseNow()).order_by("aside_until")
 
 
-def _in_lane(ids: Sequence[int | None]) -> JobExecutionQuerySet:
+def _in_lane(ids: Sequence[int]) -> JobExecutionQuerySet:
     return JobExecution.objects.pending().in_lane().filter(id__in=ids).order_by("id")
 
 

@@ -48,10 +48,11 @@ def waiting() -> list[QueueDepth]:
     for number, lane in enumerate(_lanes()):
         _add_lane(depths.of(lane.queue), lane, is_counted=number < _MOST_COUNTED_LANES)
     aside = _aside()
+    is_capped = aside.total() == MOST_COUNTED
     for queue, count in aside.most_common():
         depth = depths.of(queue)
         depth.later += count
-        depth.is_capped = depth.is_capped or aside.total() == MOST_COUNTED
+        depth.is_capped = depth.is_capped or is_capped
     return sorted(depths.values(), key=lambda depth: depth.queue)
 
 
