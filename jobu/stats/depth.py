@@ -57,12 +57,14 @@ def waiting() -> list[QueueDepth]:
 
 
 def _lanes() -> list[Lane]:
-    """Return the lanes of one look; where that is not all of them, those of our handlers first."""
-    found = look()
-    if found.end is None:
-        return found.lanes
+    """Return the lanes of one look, those of our handlers' queues first, and all of these."""
     own = {spec.options.queue for spec in handlers}
-    return [*look(sorted(own)).lanes, *(lane for lane in found.lanes if lane.queue not in own)]
+    found = look()
+    ours = look(sorted(own)) if found.end and own else found
+    return [
+        *(lane for lane in ours.lanes if lane.queue in own),
+        *(lane for lane in found.lanes if lane.queue not in own),
+    ]
 
 
 def _add_lane(depth: QueueDepth, lane: Lane, *, is_counted: bool) -> None:

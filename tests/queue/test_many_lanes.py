@@ -15,11 +15,13 @@ from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
 from jobu.models import JobExecution, Status
 from jobu.models.job_execution import IN_LANE
+from jobu.outcomes import succeeded
 from jobu.queue import lanes as lanes_module
 from jobu.queue.cancel import cancel
 from jobu.queue.claim import claim
 from jobu.queue.lanes import Place, find_lanes, look
 from jobu.queue.pending import count_claimable
+from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
 from tests.queue.builders import (
     claim_now,
@@ -33,6 +35,7 @@ from tests.queue.builders import (
     store,
     together,
 )
+from tests.queue.plans import caught
 
 pytestmark = pytest.mark.django_db
 
@@ -199,3 +202,19 @@ def test_an_execution_that_is_enqueued_for_later_is_in_its_lane() -> None:
     execution = enqueue("echo", available_at=FAR)
     assert execution.aside_until == column(execution, "aside_until") == IN_LANE
     assert column(execution, "status") == Status.PENDING
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_plain_execution_takes_no_more_statements_for_it() -> None:
+    with caught() as statements:
+        enqueue("echo")
+        found = look()
+        with write_transaction(settings.DATABASE):
+            [attempt] = claim(found.lanes, 1, uuid.uuid4())
+            settle([succeeded(attempt, None)])
+    verbs = [statement.sql.split()[0] for statement in statements]
+    inserts = ["SELECT"] if connection.vendor == "postgresql" else ["INSERT"]
+    # Where the database cannot step by itself, a second step finds that there is no other lane.
+    steps = ["WITH"] if dialect_for(settings.DATABASE).steps_by_index else ["SELECT", "SELECT"]
+    begins = ["BEGIN"] if connection.vendor == "sqlite" else []
+    assert verbs == [*inserts, *steps, *begins, "SELECT", "UPDATE", "UPDATE"]

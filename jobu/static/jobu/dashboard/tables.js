@@ -3,6 +3,8 @@
 
 window.jobuTables = (format, texts, urls) => {
   const MOST_HANDLERS = 20;
+  // What jobu.stats calls all those that it does not tell apart.
+  const OTHER = "(other)";
   const byId = (name) => document.getElementById(`board-${name}`);
   const say = (name, text) => { byId(name).textContent = text; };
 
@@ -15,6 +17,7 @@ window.jobuTables = (format, texts, urls) => {
   };
 
   const executions = (query) => urls.executions && `${urls.executions}?${new URLSearchParams(query)}`;
+  const executionsOf = (name, query) => (name === OTHER ? null : executions(query));
 
   const cell = (content, { isNumber = false, title = "" } = {}) => {
     const td = document.createElement("td");
@@ -92,16 +95,16 @@ window.jobuTables = (format, texts, urls) => {
   };
 
   const queues = (data) => fill("queues", data.waiting.map((each) => [
-    cell(link(each.queue, executions({ queue: each.queue, status: "PENDING" }))),
+    cell(link(each.queue, executionsOf(each.queue, { queue: each.queue, status: "PENDING" }))),
     cell(count(each.due, each.is_capped), { isNumber: true }),
     cell(count(each.later, each.is_capped), { isNumber: true }),
     cell(each.oldest_seconds > 0 ? format.seconds(each.oldest_seconds) : "–", { isNumber: true }),
   ]), texts["no waiting"]);
 
   const handlers = (data) => fill("handlers", data.handlers.slice(0, MOST_HANDLERS).map((each) => [
-    cell(link(each.name, executions({ handler_name: each.name }))),
+    cell(link(each.name, executionsOf(each.name, { handler_name: each.name }))),
     cell(format.number(each.finished), { isNumber: true }),
-    cell(each.dead ? link(format.number(each.dead), executions({ handler_name: each.name, status: "dead" })) : "0", { isNumber: true }),
+    cell(each.dead ? link(format.number(each.dead), executionsOf(each.name, { handler_name: each.name, status: "dead" })) : "0", { isNumber: true }),
     cell(bar(each.failure_rate, format.percent(each.failure_rate), "jobu-failure")),
     cell(duration(each.run, "p50"), { isNumber: true }),
     cell(duration(each.run, "p95"), { isNumber: true }),
