@@ -113,9 +113,7 @@ def _lock_in(
     query = _select_query(settings.DATABASE, lane.claimed_to is not None)
     cursor.execute(*_filled_in(query, lane, limit))
     found = cursor.fetchall()
-    rows = [
-        row for index, row in enumerate(found) if index < starting or _may_wait(row[4], row[5])
-    ]
+    rows = [row for index, row in enumerate(found) if index < starting or _may_wait(row[4], row[5])]
     if rows and len(rows) == len(found):
         lane.claimed_to = {"available_at": rows[-1][-1], "id": rows[-1][0]}
     return rows

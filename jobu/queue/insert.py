@@ -101,11 +101,6 @@ def insert_new(fields: dict[str, Any], rows: Sequence[dict[str, Any]], limit: in
     selected["params"] = dialect.json_sql("t.params")
     selected["extra"] = dialect.json_sql("t.extra")
     selected["available_at"] = f"COALESCE(t.available_at, {dialect.now_sql()})"
-    # Whoever sends messages chooses the lane, and there may be as many lanes as messages.
-    selected["aside_until"] = (
-        f"CASE WHEN t.available_at > {dialect.now_sql()} THEN t.available_at "
-        f"ELSE {dialect.epoch_sql} END"
-    )
     sql = dialect.insert_new_sql(
         _insert_into(selected),
         f"SELECT {', '.join(selected.values())} "  # noqa: S608 - our names

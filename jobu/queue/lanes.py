@@ -1,8 +1,8 @@
-"""Find the lanes that have executions to claim, at a cost that no sender of messages can raise.
+"""Find the lanes that have executions to claim, at a cost that nobody who enqueues can raise.
 
 A lane is one (queue, priority). In the index of pending executions those of a lane stand together,
 in the order in which they are due, and a look steps from lane to lane, however many executions are
-in each of them. Two bounds keep it short, since whoever sends messages may choose any queue and
+in each of them. Two bounds keep it short, since whoever enqueues may choose any queue and
 priority: a look finds a limited number of lanes, and the next one goes on behind them; and where
 too many lanes are not due yet, their executions are set aside, out of its way, until they are.
 """

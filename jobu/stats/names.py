@@ -1,4 +1,4 @@
-"""A bound on how many queues and handlers are told apart: each message may name a new one."""
+"""A bound on how many queues and handlers are told apart: each execution may name a new one."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ def test_an_execution_on_its_last_run_is_claimed_only_if_it_starts_at_once() -> 
 def test_an_execution_that_was_lost_or_failed_before_is_claimed_only_if_it_starts_at_once() -> None:
     retried, fresh = enqueue("echo", max_retry=100), enqueue("echo", max_retry=100)
     JobExecution.objects.filter(pk=retried.pk).update(retry_count=1)
-    attempts = claim(find_lanes(), 10, uuid.uuid4(), free=0)
+    attempts = claim(find_lanes().lanes, 10, uuid.uuid4(), free=0)
     assert [a.execution_id for a in attempts] == [fresh.pk]
-    attempts = claim(find_lanes(), 10, uuid.uuid4(), free=1)
+    attempts = claim(find_lanes().lanes, 10, uuid.uuid4(), free=1)
     assert [a.execution_id for a in attempts] == [retried.pk]
 
 

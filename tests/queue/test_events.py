@@ -19,7 +19,6 @@ from jobu.dialects import dialect_of
 from jobu.exceptions import MessageError
 from jobu.handlers.registry import Registry, handlers
 from jobu.models import CronJob, DeadLetter, JobExecution
-from jobu.models.job_execution import IN_LANE
 from jobu.queue import event_rows, events
 from jobu.queue.dead_letters import _KEPT_BYTES as KEPT
 from jobu.queue.dead_letters import requeue
@@ -93,15 +92,6 @@ def test_what_the_message_says_wins_over_the_handlers_options() -> None:
     assert execution.dedupe_key == message_key("welcome:42") == "jobu:key:welcome:42"
     assert execution.extra == {"trace": {"id": "ä"}}
     assert not JobExecution.objects.claimable().exists()
-
-
-def test_what_a_message_wants_later_is_set_aside_at_once() -> None:
-    later = datetime(2999, 1, 1, tzinfo=UTC)
-    assert store_one(available_at=later.isoformat()).aside_until == later
-    messages = [message(1, available_at="2001-01-01T00:00Z"), message(2)]
-    assert store(messages, "kafka") == []
-    due = JobExecution.objects.claimable()
-    assert [execution.aside_until for execution in due] == [IN_LANE] * 2
 
 
 @pytest.mark.parametrize("by_id", [True, False])

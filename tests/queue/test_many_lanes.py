@@ -1,4 +1,4 @@
-"""Messages may name any queue and priority: lanes without end must not be in anybody's way."""
+"""Whoever enqueues names queues and priorities: lanes without end must be in nobody's way."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from django.db import connections
 
 from jobu.conf import settings
 from jobu.dialects import dialect_of
-from jobu.queue.claim import claim, find_lanes
+from jobu.queue.claim import claim
+from jobu.queue.lanes import find_lanes
 from jobu.transactions import write_transaction
 
 
@@ -20,7 +21,7 @@ class Command(BaseCommand):
         connection = connections[settings.DATABASE]
         dialect_of(connection).prepare_control_connection(connection)
         with write_transaction(settings.DATABASE):
-            claimed = claim(find_lanes(), 100, uuid.uuid4())
+            claimed = claim(find_lanes().lanes, 100, uuid.uuid4())
             self.stdout.write(f"claimed {len(claimed)}")
             self.stdout.flush()
             threading.Event().wait()
