@@ -39,7 +39,7 @@ def many_lanes(jobu: Jobu, sizes: Sizes) -> Iterator[Figure]:
 
 
 def _set_aside(jobu: Jobu) -> float:
-    """Return the milliseconds that a worker takes, from its start on, to have them out of its way."""
+    """Return the milliseconds from a worker's start until it has set them aside."""
     from jobu.queue.lanes import look
 
     with started(jobu.ways()[0]) as workers:
