@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 MAX_RESULT_BYTES = 1024 * 1024
 MAX_DEPTH = 30
 _FIRST_YEAR, _LAST_YEAR = 1970, 9998
-_HUGE_NUMBER = re.compile(r"\d{309}")
-"""As many digits as the first number that no float can be as large as."""
+_HUGE_DIGITS = 309
+"""So many digits has the first int that no float can be as large as."""
+_THIRTY_DIGITS = re.compile(r"[0-9]{30}")
 
 
 def plain(value: Any) -> Any:
@@ -48,7 +49,7 @@ def encode(value: Any, what: str) -> str:
         raise NotJSONError(
             f"{what} cannot be stored as JSON: nested deeper than {MAX_DEPTH} levels"
         )
-    if _HUGE_NUMBER.search(text) and _has_huge_int(text):
+    if len(text) >= _HUGE_DIGITS and _has_huge_int(text):
         # MySQL's limit, likewise.
         raise NotJSONError(f"{what} cannot be stored as JSON: it contains a number beyond 1.8e308")
     # PostgreSQL's jsonb and UTF-8 have no room for these two; better to say so early.
@@ -193,6 +194,9 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def _has_huge_int(text: str) -> bool:
+    # Every tenth character is enough to rule it out, at a tenth of the time that all would take.
+    if not _THIRTY_DIGITS.search(text[::10]):
+        return False
     ints: list[float] = []
     json.loads(text, parse_int=lambda digits: ints.append(float(digits)))
     return any(map(math.isinf, ints))
