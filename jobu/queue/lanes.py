@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
@@ -25,6 +27,8 @@ from jobu.transactions import write_transaction
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from django.db.backends.utils import CursorWrapper
+
     from jobu.models.job_execution import JobExecutionQuerySet
 
 MOST_LANES = 500
@@ -32,6 +36,7 @@ MOST_LANES = 500
 _MOST_NOT_DUE = 20
 """How many lanes that are not due yet a look may step over: to set aside costs two updates."""
 _MOST_MOVED = 1_000
+_MOST_AT_ONCE = 256
 _BEFORE_ANY_PRIORITY = -40_000
 
 Place = tuple[str, int]
@@ -133,24 +138,42 @@ def _rows(chains: Sequence[Place], most: int, *, is_limited: bool) -> list[tuple
     """
     alias = settings.DATABASE
     with connections[alias].cursor() as cursor:
-        if dialect_for(alias).steps_by_index:
-            starts = [value for place in chains for value in _start(place, is_limited)]
-            cursor.execute(_look_sql(alias, len(chains), is_limited), [*starts, most, most])
-            return list(cursor.fetchall())
-        rows: list[tuple[Any, ...]] = []
-        for chain in chains:
-            place: Place | None = chain
-            while place and len(rows) < most:
-                cursor.execute(_step_sql(alias, is_limited), _start(place, is_limited))
-                *found, aside = cursor.fetchall()
-                rows += found
-                place = found[0][:2] if found else None
-        return [*rows, aside]
+        if not dialect_for(alias).steps_by_index:
+            return _rows_in_steps(chains, most, cursor, is_limited=is_limited)
+        starts: list[str | int] = []
+        for queue, priority in chains:
+            starts += [queue, priority] if is_limited else [queue, priority, queue]
+        cursor.execute(_look_sql(alias, len(chains), is_limited), [*starts, most, most])
+        return list(cursor.fetchall())
 
 
-def _start(place: Place, is_limited: bool) -> list[Any]:
-    """Return the place as the parameters of `_next_id_sql`."""
-    return [*place] if is_limited else [*place, place[0]]
+def _rows_in_steps(
+    chains: Sequence[Place], most: int, cursor: CursorWrapper, *, is_limited: bool
+) -> list[tuple[Any, ...]]:
+    """Do the same with several statements, each of which reads more executions than the last.
+
+    Lanes that have few executions are so found many at a time, and the others are stepped over.
+    """
+    sql = _steps_sql(settings.DATABASE, is_limited)
+    rows: list[tuple[Any, ...]] = []
+    size = 1
+    for chain in chains:
+        place: Place | None = chain
+        while place and len(rows) < most:
+            queue, priority = place
+            start: list[str | int] = [queue, priority, size]
+            if not is_limited:
+                start += [queue, size]
+            cursor.execute(sql, start)
+            *found, aside = cursor.fetchall()
+            in_queue = [row for row in found if row[0] == place[0]]
+            if len(in_queue) == size:
+                # The queue may have more of them, before those of other queues.
+                found = in_queue
+            rows += [next(lane) for _, lane in groupby(found, key=itemgetter(0, 1))]
+            place = found[-1][:2] if len(found) >= size else None
+            size = min(2 * size, _MOST_AT_ONCE)
+    return [*rows[:most], aside]
 
 
 @cache
@@ -181,23 +204,51 @@ def _look_sql(alias: str, chains: int, is_limited: bool) -> str:
 
 
 @cache
-def _step_sql(alias: str, is_limited: bool) -> str:
-    """Select one lane: for a database that cannot step by itself."""
+def _steps_sql(alias: str, is_limited: bool) -> str:
+    """Select the first executions behind a place."""
+    columns = _columns_sql(alias, "n")
+    selects = [_in_queue_sql(alias, columns, "%s", "%s", "%s")]
+    if not is_limited:
+        selects.append(_beyond_sql(alias, columns, "%s", "%s"))
+    return " UNION ALL ".join([*(f"({select})" for select in selects), _aside_sql(alias)])
+
+
+def _next_id_sql(alias: str, queue: str, priority: str, is_limited: bool) -> str:
+    """Return SQL for the id of the first execution of the lane that comes after the given one."""
+    in_queue = f"({_in_queue_sql(alias, 'n.id', queue, priority, '1')})"
+    if is_limited:
+        return in_queue
+    return f"COALESCE({in_queue}, ({_beyond_sql(alias, 'n.id', queue, '1')}))"
+
+
+# Apart from each other, and with no column in the order that the filter fixes: no database then has
+# a choice but to begin at the right place in the index, analysed or not.
+def _in_queue_sql(alias: str, columns: str, queue: str, priority: str, limit: str) -> str:
     return f"""
-        SELECT {_columns_sql(alias, "f")} FROM {_table(alias)} f
-        WHERE f.id = {_next_id_sql(alias, "%s", "%s", is_limited)}
-        UNION ALL
-        {_aside_sql(alias)}
+        SELECT {columns} FROM {_table(alias)} n
+        WHERE {_in_lane_sql(alias)} AND n.queue = {queue} AND n.priority > {priority}
+        ORDER BY n.priority, n.available_at, n.id LIMIT {limit}
     """  # noqa: S608 - our names
+
+
+def _beyond_sql(alias: str, columns: str, queue: str, limit: str) -> str:
+    return f"""
+        SELECT {columns} FROM {_table(alias)} n
+        WHERE {_in_lane_sql(alias)} AND n.queue > {queue}
+        ORDER BY n.queue, n.priority, n.available_at, n.id LIMIT {limit}
+    """  # noqa: S608 - our names
+
+
+def _in_lane_sql(alias: str) -> str:
+    return f"n.status = 'PENDING' AND n.aside_until = {dialect_for(alias).epoch_sql}"
 
 
 def _aside_sql(alias: str) -> str:
     """Select how soon the first execution that was set aside is due, in the columns of a lane."""
     dialect = dialect_for(alias)
-    due_in = dialect.seconds_until_sql("n.aside_until")
     return f"""
         SELECT NULL, NULL, (
-            SELECT {due_in} FROM {_table(alias)} n
+            SELECT {dialect.seconds_until_sql("n.aside_until")} FROM {_table(alias)} n
             WHERE n.status = 'PENDING' AND n.aside_until > {dialect.epoch_sql}
             ORDER BY n.aside_until LIMIT 1
         ), NULL, NULL
@@ -207,30 +258,8 @@ def _aside_sql(alias: str) -> str:
 def _columns_sql(alias: str, row: str) -> str:
     due_in = dialect_for(alias).seconds_until_sql(f"{row}.available_at")
     # As text, because only the database ever looks at it.
-    text = TextField().cast_db_type(connections[alias])
-    time = f"CAST({row}.available_at AS {text})"
+    time = f"CAST({row}.available_at AS {TextField().cast_db_type(connections[alias])})"
     return f"{row}.queue, {row}.priority, {due_in} AS due_in, {time} AS time, {row}.id"
-
-
-def _next_id_sql(alias: str, queue: str, priority: str, is_limited: bool) -> str:
-    """Return SQL for the id of the first execution of the lane that comes after the given one.
-
-    In two steps, and with no column in the order that the filter fixes: no database then has a
-    choice but to begin at the right place in the index, analysed or not.
-    """
-    in_lane = f"n.status = 'PENDING' AND n.aside_until = {dialect_for(alias).epoch_sql}"
-    in_queue = f"""(
-        SELECT n.id FROM {_table(alias)} n
-        WHERE {in_lane} AND n.queue = {queue} AND n.priority > {priority}
-        ORDER BY n.priority, n.available_at, n.id LIMIT 1
-    )"""  # noqa: S608 - our names
-    if is_limited:
-        return in_queue
-    return f"""COALESCE({in_queue}, (
-        SELECT n.id FROM {_table(alias)} n
-        WHERE {in_lane} AND n.queue > {queue}
-        ORDER BY n.queue, n.priority, n.available_at, n.id LIMIT 1
-    ))"""  # noqa: S608 - our names
 
 
 def _table(alias: str) -> str:
