@@ -15,7 +15,8 @@ from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, LogLine, Pr
 from tests.admin.pages import cron, list_of, page_of, staff
 from tests.queue.builders import database_now, finished, pending, process, running
 
-pytestmark = pytest.mark.django_db
+# What a page shows to whom is the same on every database, and these are thousands of pages.
+pytestmark = [pytest.mark.django_db, pytest.mark.pure, pytest.mark.timeout(600)]
 
 MODELS = (CronJob, JobExecution, DeadLetter, Process, ApiToken)
 # Each stands in all that a row holds, except for the names by which other rows refer to it.
