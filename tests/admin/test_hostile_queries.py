@@ -126,6 +126,8 @@ def test_no_filter_of_a_list_is_a_500(model: type[Model], visitors: dict[str, Cl
         visit(visitors["viewer"], list_of(model), [(name, "1"), (name, "x"), (name, "\0")])
 
 
+# Over a thousand pages, of which the database hears nothing new.
+@pytest.mark.pure
 def test_no_query_of_any_other_page_is_a_500_to_anybody(
     pages: list[str], visitors: dict[str, Client]
 ) -> None:
@@ -171,6 +173,8 @@ def test_a_search_that_cannot_be_understood_does_not_act_on_everything(
     assert page.status_code == 400
 
 
+# Refused before the database is asked.
+@pytest.mark.pure
 @pytest.mark.parametrize("model", LISTS)
 @pytest.mark.parametrize("lookup", ["regex", "iregex", "contains", "exact", "gt", "isnull", "in"])
 def test_a_list_has_its_filters_and_no_other_lookup(
