@@ -37,7 +37,7 @@ def test_max_retry_means_so_many_runs_each_with_its_traceback(start_worker: Star
     assert [error["attempt"] for error in execution.errors] == [1, 2, 3]
     for error in execution.errors:
         assert "raise ValueError(message)\nValueError: bad luck" in error["traceback"]
-        assert "/jobu/" not in error["traceback"]
+        assert "/jobu/worker/" not in error["traceback"]
 
 
 @pytest.mark.parametrize(
