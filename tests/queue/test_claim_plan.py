@@ -200,7 +200,9 @@ def assert_begins_in_the_index(plan: Plan) -> None:
     else:
         steps = [line for line in plan.text.splitlines() if "'table': 'n'" in line]
         assert steps, plan.text
-        assert not any("'type': 'ref'" in step for step in steps), plan.text
+        # By a whole queue, MySQL goes only where no priority is left out.
+        reads_over = [step for step in steps if "'ref'," in step and "Using where" in step]
+        assert not reads_over, plan.text
 
 
 def test_what_was_set_aside_is_found_and_brought_back_by_the_same_index() -> None:
