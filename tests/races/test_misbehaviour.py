@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from jobu import enqueue
@@ -18,13 +20,16 @@ def test_a_handler_that_ends_its_process_runs_as_often_as_it_may_and_others_go_o
     workers: WorkerProcesses, way: str
 ) -> None:
     deadly = enqueue("misbehave", {"way": way}, max_retry=2)
-    workers.start("--processes", "2", "--pool-size", "1")
+    supervisor = workers.start("--processes", "2", "--pool-size", "1")
     assert finished(deadly).status == Status.FAILED, workers.logs()
     assert (deadly.attempt, deadly.retry_count) == (2, 2)
     assert "stopped beating while it ran this attempt" in deadly.error_message
     healthy = [enqueue("look_around") for _ in range(3)]
     assert {finished(execution).status for execution in healthy} == {Status.SUCCESS}
     assert "restart in" in workers.logs()
+    # Killed, it would leave behind a child that claims what the next test enqueues.
+    supervisor.send(signal.SIGTERM)
+    assert supervisor.wait() == 0
 
 
 @pytest.mark.parametrize("kind", ["misbehave", "atomic_misbehave"])
