@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -243,9 +244,16 @@ def _topics() -> list[str]:
     return topics
 
 
+# For a name that is not UTF-8 the client returns a list with a hole in it, and sets an exception
+# beside it. Python notices that in a call from C; a call from bytecode need not look, and whoever
+# then reads the list crashes.
+_read_headers = methodcaller("headers")
+
+
 def _headers(found: Any) -> tuple[tuple[str, bytes], ...]:
     try:
-        return tuple((name, value or b"") for name, value in found.headers() or ())
-    except (SystemError, ValueError):
-        # The client cannot read a name that is not UTF-8; to raise would hold up all that follow.
+        headers = _read_headers(found)
+    except SystemError:
+        # To raise would hold up all that follow.
         return (("headers", b"could not be read: a name is not UTF-8"),)
+    return tuple((name, value or b"") for name, value in headers or ())

@@ -87,9 +87,12 @@ def test_key_and_headers_come_as_they_were_sent(topic: Topic) -> None:
 
 @pytest.mark.skipif(bool(REAL), reason="only the mock sends what its client cannot")
 def test_a_header_that_the_client_cannot_read_stops_nothing(topic: Topic, kafka: MockKafka) -> None:
+    consumer = adapter()
+    # By then Python calls the client in a faster way, which checks less of what it returns.
+    topic.send([b"before"] * 100)
+    receive(consumer, 100)
     kafka.send_broken_header(topic.name)
     topic.send([b"next", b"next"])
-    consumer = adapter()
     messages = receive(consumer, 3)
     consumer.disconnect()
     [broken] = [message for message in messages if message.headers]
