@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     Task = asyncio.Task[Any]
 
+_abandoned: list[Task] = []
+"""Nobody ends these. The garbage collector would do it in any thread, and `sync_to_async` would set
+their context variables there, the current job among them."""
+
 
 class EventLoopThread:
     """Starts at the first coroutine; survives what handlers raise in it.
@@ -93,4 +97,5 @@ class EventLoopThread:
                 break
             except BaseException as error:  # noqa: BLE001 - an exit of one task is not ours
                 logs.unexpected("A task on the event loop", error)
+        _abandoned.extend(asyncio.all_tasks(self._loop))
         self._loop.close()

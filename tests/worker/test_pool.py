@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import uuid
+
+from asgiref.sync import SyncToAsync
 
 from jobu.attempts import Attempt
 from jobu.exceptions import JobReleased
+from jobu.handlers.context import find_current_job
 from jobu.outcomes import Status
 from jobu.worker.pool import Pool
-from tests.project.shop.jobs import GATE, ORM_CONTEXTS, TURNS
+from tests.project.shop.jobs import AT_GATE, GATE, ORM_CONTEXTS, TURNS
 from tests.workers import wait_until
 
 
@@ -55,6 +59,21 @@ def test_what_is_disowned_neither_starts_nor_reports() -> None:
     wait_until(lambda: not (pool.has_waiting() or pool.runs()), "the end of all handlers")
     pool.close()
     assert [outcome.attempt.execution_id for outcome in pool.take_outcomes()] == [4]
+
+
+def test_an_abandoned_async_handler_does_not_become_the_current_job_of_another_thread() -> None:
+    GATE.clear()
+    AT_GATE.clear()
+    pool = Pool(1, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
+    pool.add([attempt(1, "async_wait_at_gate")])
+    assert AT_GATE.wait(60)
+    [orm] = SyncToAsync.context_to_thread_executor.values()
+    pool.close()
+    GATE.set()
+    orm.shutdown()
+    del pool, orm
+    gc.collect()
+    assert find_current_job() is None
 
 
 def attempt(number: int, handler: str, **params: object) -> Attempt:

@@ -90,11 +90,18 @@ def sleep(seconds: float) -> None:
 
 
 GATE = threading.Event()
+AT_GATE = threading.Event()
 
 
 @handler("wait_at_gate")
 def wait_at_gate() -> None:
     GATE.wait(60)
+
+
+@handler("async_wait_at_gate")
+async def async_wait_at_gate() -> None:
+    AT_GATE.set()
+    await sync_to_async(GATE.wait)(60)
 
 
 @handler("async_sleep", max_retry=1)
