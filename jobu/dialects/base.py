@@ -42,6 +42,10 @@ class Dialect:
         """Return SQL for the seconds from now, by the database's clock, to the SQL `time`."""
         raise NotImplementedError
 
+    def join_one_by_one_sql(self, table: str, name: str, condition: str) -> str:
+        """Return SQL that joins the table by its key, one row after the other."""
+        return f"JOIN {table} {name} ON {condition}"
+
     def reach_rows_by_key(self, connection: BaseDatabaseWrapper, rows: int) -> None:
         """Let this transaction find so many rows by their keys, whatever a planner thinks."""
 

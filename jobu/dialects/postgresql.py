@@ -39,6 +39,12 @@ class PostgreSQLDialect(Dialect):
     def seconds_until_sql(self, time: str) -> str:
         return f"EXTRACT(EPOCH FROM {time} - STATEMENT_TIMESTAMP())::float8"
 
+    def join_one_by_one_sql(self, table: str, name: str, condition: str) -> str:
+        # It guesses how many rows there are to join, and may read a whole table for them. OFFSET
+        # keeps the subquery apart.
+        one = f"SELECT * FROM {table} {name} WHERE {condition} OFFSET 0"  # noqa: S608 - our names
+        return f"CROSS JOIN LATERAL ({one}) AS {name}"
+
     def json_sql(self, text: str) -> str:
         return f"{text}::jsonb"
 

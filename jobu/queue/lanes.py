@@ -192,7 +192,7 @@ def _look_sql(alias: str, chains: int, is_limited: bool) -> str:
             {starts}
             UNION ALL
             SELECT {columns}, lane.chain, lane.place + 1
-            FROM lane JOIN {table} f ON f.id = {following}
+            FROM lane {dialect_for(alias).join_one_by_one_sql(table, "f", f"f.id = {following}")}
             WHERE lane.place < %s
         )
         SELECT * FROM (
