@@ -14,6 +14,7 @@ from django.db import connections
 from django.utils import translation
 from django.utils.log import AdminEmailHandler
 
+from jobu.handlers.context import find_current_job
 from jobu.handlers.registry import handlers
 from tests import kafka as kafkas
 from tests.browser import browser, chromium
@@ -54,6 +55,19 @@ def _speak_english() -> Iterator[None]:
     """Forget, after the test, the language that a request in it asked for: its thread keeps it."""
     yield
     translation.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def _leave_nothing_behind() -> Iterator[None]:
+    """Fail the test that leaves something behind, rather than a later one that meets it."""
+    yield
+    assert find_current_job() is None
+    changed = [
+        connection.alias
+        for connection in connections.all(initialized_only=True)
+        if connection.settings_dict["OPTIONS"] != connections.settings[connection.alias]["OPTIONS"]
+    ]
+    assert changed == []
 
 
 @pytest.fixture(autouse=True)

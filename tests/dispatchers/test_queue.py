@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -169,8 +170,9 @@ def test_a_configuration_that_cannot_work_ends_it(
 ) -> None:
     adapter.fail("connect", ImproperlyConfigured("no topic"))
     dispatcher = QueueDispatcher(adapter=adapter)
-    with pytest.raises(ImproperlyConfigured, match="no topic"):
-        dispatcher._main()
+    # In a thread, as ever: it changes the options of its thread's connection.
+    with ThreadPoolExecutor(1) as thread, pytest.raises(ImproperlyConfigured, match="no topic"):
+        thread.submit(dispatcher._main).result()
     assert dispatcher.exit_code == 1
 
 
