@@ -18,6 +18,7 @@ PAGES = {
     "README.ko.md": "ko/start.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
