@@ -22,8 +22,12 @@ RUN = os.environ.get("JOBU_TEST_RUN", "local")
 IN_PROCESS = "JOBU_TEST_PROCESS" in os.environ
 
 if "FAKETIME" in os.environ:
+
+    def _sleep(seconds: Any) -> None:
+        select.select([], [], [], seconds)
+
     # libfaketime breaks the one that Python has.
-    time.sleep = lambda seconds: select.select([], [], [], seconds)
+    time.sleep = _sleep
 
 
 def _sqlite(name: str) -> dict[str, Any]:
