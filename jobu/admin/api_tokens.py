@@ -9,8 +9,8 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobu.admin.filters import ScopeFilter
-from jobu.admin.read_only import JobuAdmin
+from jobu.admin.shared.base import JobuAdmin
+from jobu.admin.shared.filters import ScopeFilter
 from jobu.models import ApiToken
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from jobu.admin.dashboard_texts import texts
-from jobu.admin.read_only import ReadOnlyAdmin
+from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.models import CronJob, Dashboard, JobExecution, Process
 from jobu.stats import Range, read_overview, summarize
 

@@ -14,10 +14,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.badges import badge, ran_seconds
-from jobu.admin.filters import KindFilter
-from jobu.admin.read_only import ReadOnlyAdmin
-from jobu.admin.words import duration, moment_html
+from jobu.admin.executions.cells import badge, ran_seconds
+from jobu.admin.shared.base import ReadOnlyAdmin
+from jobu.admin.shared.filters import KindFilter
+from jobu.admin.shared.words import duration, moment_html
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Process

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from jobu.admin import acting
+from jobu.admin.executions import acting
 from jobu.models import JobExecution, Status
 from tests.admin.pages import act, history, list_of, page_of, staff, told
 from tests.queue.builders import column, finished, pending, running

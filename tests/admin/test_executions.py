@@ -133,7 +133,7 @@ def test_a_filter_that_makes_no_sense_is_an_error_and_not_everything(
 def test_pages_follow_by_links_and_the_count_is_bounded(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobu.admin.executions.JobExecutionAdmin.list_per_page", 2)
+    monkeypatch.setattr("jobu.admin.executions.model_admin.JobExecutionAdmin.list_per_page", 2)
     monkeypatch.setattr(browse, "COUNTED", 4)
     ids = [pending(queue="mail").pk for _ in range(5)][::-1]
     address = list_of(JobExecution, queue="mail")

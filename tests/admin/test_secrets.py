@@ -242,7 +242,7 @@ def test_what_is_posted_is_in_no_error_report(
     def fail(*_args: Any, **_options: Any) -> None:
         raise ValueError("something went wrong")
 
-    monkeypatch.setattr("jobu.admin.retrying.retry", fail)
+    monkeypatch.setattr("jobu.admin.executions.retry.retry", fail)
     page = operator.post(page_of(failed(), "retry"), {"params": json.dumps(PARAMS)})
     assert page.status_code == 500
     told = error_reports()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobu.admin.words import absolute, duration, relative
+from jobu.admin.shared.words import absolute, duration, relative
 
 pytestmark = pytest.mark.pure
 

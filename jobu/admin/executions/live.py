@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.views.decorators.http import require_GET
 
-from jobu.admin.badges import (
+from jobu.admin.executions.cells import (
     execution_badge,
     progress_bar,
     ran_seconds,

@@ -8,8 +8,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from jobu.admin.excerpts import Excerpt, download, download_json, excerpt_of_bytes
-from jobu.admin.params import sees_secrets
+from jobu.admin.shared.excerpts import Excerpt, download, download_json, excerpt_of_bytes
+from jobu.admin.shared.params import sees_secrets
 from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
 from jobu.masking import restore_text
@@ -20,7 +20,7 @@ from jobu.queue.messages import read_event
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
-    from jobu.admin.read_only import JobuAdmin
+    from jobu.admin.shared.base import JobuAdmin
 
 MAX_TEXT_LENGTH = 2_000
 _MOST_HEADERS = 30

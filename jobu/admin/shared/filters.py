@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.paging import AFTER, BEFORE
+from jobu.admin.executions.change_list import AFTER, BEFORE
 from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_time
 from jobu.models import CronJob

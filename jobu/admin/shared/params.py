@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.excerpts import MAX_EDITED_LENGTH, MAX_VALUE_LENGTH, excerpt
+from jobu.admin.shared.excerpts import MAX_EDITED_LENGTH, MAX_VALUE_LENGTH, excerpt
 from jobu.exceptions import MaskedError, NotJSONError, ParamsError
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_object, storable_text

@@ -17,9 +17,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from jobu.admin.history import record
-from jobu.admin.paging import AFTER, BEFORE
-from jobu.admin.verbs import VERBS
+from jobu.admin.executions.actions import VERBS
+from jobu.admin.executions.change_list import AFTER, BEFORE
+from jobu.admin.shared.history import record
 from jobu.conf import settings
 from jobu.models import JobExecution
 from jobu.transactions import write_transaction
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
     from django.http import HttpRequest, HttpResponse
 
-    from jobu.admin.verbs import Verb
+    from jobu.admin.executions.actions import Verb
     from jobu.models.job_execution import JobExecutionQuerySet
 
 BATCH_SIZE = 500

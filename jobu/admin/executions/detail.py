@@ -14,12 +14,12 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from jobu.admin.badges import execution_badge, status_badge
-from jobu.admin.excerpts import download, download_json, excerpt
-from jobu.admin.live import ran_cell, state_cell, waited_cell
-from jobu.admin.params import shown
-from jobu.admin.verbs import verbs_for
-from jobu.admin.words import duration
+from jobu.admin.executions.actions import verbs_for
+from jobu.admin.executions.cells import execution_badge, status_badge
+from jobu.admin.executions.live import ran_cell, state_cell, waited_cell
+from jobu.admin.shared.excerpts import download, download_json, excerpt
+from jobu.admin.shared.params import shown
+from jobu.admin.shared.words import duration
 from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
 from jobu.models import CronJob, JobExecution, Process
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from django.utils.safestring import SafeString
 
-    from jobu.admin.read_only import JobuAdmin
+    from jobu.admin.shared.base import JobuAdmin
     from jobu.models import LogLine
 
 _AROUND = 6

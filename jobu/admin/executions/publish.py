@@ -15,9 +15,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 import jobu
-from jobu.admin.cron_form import handler_choices
-from jobu.admin.history import record
-from jobu.admin.params import ParamsField, ParamsWidget, checked_params
+from jobu.admin.cron_jobs.form import handler_choices
+from jobu.admin.shared.history import record
+from jobu.admin.shared.params import ParamsField, ParamsWidget, checked_params
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob, JobExecution
 

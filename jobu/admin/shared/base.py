@@ -10,7 +10,7 @@ from django.contrib.admin.views.main import SEARCH_VAR
 from django.forms.widgets import Script
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
-from jobu.admin.filters import parameters_of
+from jobu.admin.shared.filters import parameters_of
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet

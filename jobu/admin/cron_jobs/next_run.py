@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 from django.utils.html import format_html
 
-from jobu.admin.badges import badge
-from jobu.admin.words import absolute, relative
+from jobu.admin.executions.cells import badge
+from jobu.admin.shared.words import absolute, relative
 from jobu.cron import next_times
 
 if TYPE_CHECKING:

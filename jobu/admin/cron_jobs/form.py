@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.params import ParamsField, ParamsWidget, checked_params
+from jobu.admin.shared.params import ParamsField, ParamsWidget, checked_params
 from jobu.conf import settings
 from jobu.cron import problem_with_expression
 from jobu.handlers.registry import handlers

@@ -13,8 +13,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from jobu.admin.params import schema_of
-from jobu.admin.words import duration, relative
+from jobu.admin.shared.params import schema_of
+from jobu.admin.shared.words import duration, relative
 from jobu.conf import settings
 from jobu.cron import describe, preview, problem_with_expression, problem_with_timezone
 from jobu.handlers.registry import handlers

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from jobu.admin.cron_form import validate_time
-from jobu.admin.history import record
-from jobu.admin.params import ParamsForm
-from jobu.admin.words import absolute
+from jobu.admin.cron_jobs.form import validate_time
+from jobu.admin.shared.history import record
+from jobu.admin.shared.params import ParamsForm
+from jobu.admin.shared.words import absolute
 from jobu.conf import settings
 from jobu.exceptions import OptionError
 from jobu.models import CronJob, JobExecution
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest, HttpResponse
 
-    from jobu.admin.read_only import JobuAdmin
+    from jobu.admin.shared.base import JobuAdmin
 
 
 class BackfillForm(forms.Form):

@@ -10,9 +10,15 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.acting import act_view, list_action
-from jobu.admin.execution_detail import detail_view, download_view
-from jobu.admin.filters import (
+from jobu.admin.executions.acting import act_view, list_action
+from jobu.admin.executions.actions import VERBS
+from jobu.admin.executions.change_list import HistoryChangeList
+from jobu.admin.executions.detail import detail_view, download_view
+from jobu.admin.executions.live import live_view, ran_cell, state_cell, waited_cell
+from jobu.admin.executions.publish import publish_view
+from jobu.admin.executions.retry import retry_view
+from jobu.admin.shared.base import ReadOnlyAdmin
+from jobu.admin.shared.filters import (
     CreatedFilter,
     CronFilter,
     HandlerFilter,
@@ -20,13 +26,7 @@ from jobu.admin.filters import (
     SourceFilter,
     StatusFilter,
 )
-from jobu.admin.live import live_view, ran_cell, state_cell, waited_cell
-from jobu.admin.paging import HistoryChangeList
-from jobu.admin.publish import publish_view
-from jobu.admin.read_only import ReadOnlyAdmin
-from jobu.admin.retrying import retry_view
-from jobu.admin.verbs import VERBS
-from jobu.admin.words import moment_html
+from jobu.admin.shared.words import moment_html
 from jobu.dialects import DatabaseNow
 from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution

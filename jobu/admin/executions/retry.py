@@ -12,8 +12,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from jobu.admin.history import record
-from jobu.admin.params import ParamsForm
+from jobu.admin.shared.history import record
+from jobu.admin.shared.params import ParamsForm
 from jobu.conf import settings
 from jobu.jsonable import storable_text
 from jobu.models import JobExecution

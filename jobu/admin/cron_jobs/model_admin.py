@@ -14,16 +14,16 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.cron_actions import backfill_view, run_view, switch, switch_view
-from jobu.admin.cron_form import CronJobForm
-from jobu.admin.cron_preview import handler_view, preview_html, preview_view, words_of
-from jobu.admin.cron_runs import CronChangeList, FailingFilter, runs_of
-from jobu.admin.excerpts import download_json, excerpt
-from jobu.admin.filters import EnabledFilter, HandlerFilter, QueueFilter
-from jobu.admin.next_run import next_run_of
-from jobu.admin.params import is_editable, sees_secrets, shown
-from jobu.admin.read_only import JobuAdmin
-from jobu.admin.words import absolute
+from jobu.admin.cron_jobs.actions import backfill_view, run_view, switch, switch_view
+from jobu.admin.cron_jobs.form import CronJobForm
+from jobu.admin.cron_jobs.next_run import next_run_of
+from jobu.admin.cron_jobs.preview import handler_view, preview_html, preview_view, words_of
+from jobu.admin.cron_jobs.runs import CronChangeList, FailingFilter, runs_of
+from jobu.admin.shared.base import JobuAdmin
+from jobu.admin.shared.excerpts import download_json, excerpt
+from jobu.admin.shared.filters import EnabledFilter, HandlerFilter, QueueFilter
+from jobu.admin.shared.params import is_editable, sees_secrets, shown
+from jobu.admin.shared.words import absolute
 from jobu.models import CronJob, JobExecution
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from jobu.admin.badges import badge
-from jobu.admin.dead_letter_text import (
+from jobu.admin.dead_letters.detail import (
     MAX_TEXT_LENGTH,
     body_excerpt,
     download_view,
@@ -27,11 +26,12 @@ from jobu.admin.dead_letter_text import (
     text_of,
     unmasked,
 )
-from jobu.admin.excerpts import MAX_EDITED_LENGTH, excerpt_of_bytes
-from jobu.admin.filters import StateFilter
-from jobu.admin.history import record
-from jobu.admin.read_only import ReadOnlyAdmin
-from jobu.admin.words import moment_html
+from jobu.admin.executions.cells import badge
+from jobu.admin.shared.base import ReadOnlyAdmin
+from jobu.admin.shared.excerpts import MAX_EDITED_LENGTH, excerpt_of_bytes
+from jobu.admin.shared.filters import StateFilter
+from jobu.admin.shared.history import record
+from jobu.admin.shared.words import moment_html
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.exceptions import DeadLetterError, MaskedError, MessageError

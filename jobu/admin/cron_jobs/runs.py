@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from jobu.admin.words import absolute, duration
+from jobu.admin.shared.words import absolute, duration
 from jobu.models import JobExecution
 from jobu.outcomes import DEAD, FINISHED, Status
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
-from jobu.admin.words import duration, relative
+from jobu.admin.shared.words import duration, relative
 from jobu.outcomes import Status
 
 if TYPE_CHECKING:
