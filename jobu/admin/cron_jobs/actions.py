@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from jobu.admin.cron_jobs.form import validate_time
+from jobu.admin.shared.addresses import filtered
 from jobu.admin.shared.history import record
 from jobu.admin.shared.params import ParamsForm
 from jobu.admin.shared.words import absolute
@@ -107,9 +108,7 @@ def switch_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse
     if not admin.has_change_permission(request, job):
         raise PermissionDenied
     switch(request, admin, [job], is_enabled=request.POST.get("is_enabled") == "1")
-    query = request.GET.urlencode()
-    listing = reverse("admin:jobu_cronjob_changelist")
-    return HttpResponseRedirect(f"{listing}?{query}" if query else listing)
+    return HttpResponseRedirect(filtered(request, "admin:jobu_cronjob_changelist"))
 
 
 def switch(

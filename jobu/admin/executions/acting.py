@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST
 
 from jobu.admin.executions.actions import VERBS
 from jobu.admin.executions.change_list import AFTER, BEFORE
+from jobu.admin.shared.addresses import filtered, ids_of
 from jobu.admin.shared.history import record
 from jobu.conf import settings
 from jobu.models import JobExecution
@@ -139,8 +140,6 @@ def confirm(
 def _page(
     request: HttpRequest, admin: ModelAdmin[Any], work: Work, context: dict[str, Any]
 ) -> HttpResponse:
-    own = reverse("admin:jobu_jobexecution_act", args=[work.verb.name])
-    query = request.GET.urlencode()
     return TemplateResponse(
         request,
         "admin/jobu/jobexecution/confirm.html",
@@ -151,7 +150,7 @@ def _page(
             "media": admin.media,
             "work": work,
             "verb": work.verb,
-            "action": f"{own}?{query}" if query else own,
+            "action": filtered(request, "admin:jobu_jobexecution_act", work.verb.name),
             "filters": [
                 (key, value)
                 for key, value in request.GET.items()
@@ -170,8 +169,7 @@ def _work_asked_for(request: HttpRequest, admin: ModelAdmin[Any], verb: Verb) ->
         matching: Any = admin.get_changelist_instance(request).queryset
     else:
         given = request.POST.getlist("ids")[:_MOST_SELECTED]
-        ids = [int(text) for text in given if text.isascii() and text.isdigit() and len(text) < 19]
-        matching = JobExecution.objects.filter(pk__in=ids)
+        matching = JobExecution.objects.filter(pk__in=ids_of(given))
     return Work(
         verb,
         matching,
@@ -214,6 +212,4 @@ def _back(request: HttpRequest) -> str:
     given = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(given, allowed_hosts={request.get_host()}):
         return given
-    listing = reverse("admin:jobu_jobexecution_changelist")
-    query = request.GET.urlencode()
-    return f"{listing}?{query}" if query else listing
+    return filtered(request, "admin:jobu_jobexecution_changelist")

@@ -8,6 +8,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 
+from jobu.admin.shared.addresses import id_of
 from jobu.models import CronJob
 from jobu.queue.browse import browse, count
 
@@ -83,6 +84,7 @@ def _id_in(request: HttpRequest, name: str) -> int | None:
     text = request.GET.get(name)
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
+    found = id_of(text)
+    if found is None:
         raise IncorrectLookupParameters(f"{name} must be the id of an execution, not {text!r}")
-    return int(text)
+    return found

@@ -16,6 +16,7 @@ from jobu.admin.executions.cells import (
     seconds_html,
     waited_seconds,
 )
+from jobu.admin.shared.addresses import ids_of
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution
 from jobu.outcomes import Status
@@ -59,8 +60,7 @@ def live_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
     """Return the cells of the executions asked for; a script puts them in the old ones' place."""
     if not admin.has_view_permission(request):
         raise PermissionDenied
-    given = request.GET.getlist("id")[:_MOST]
-    ids = [int(text) for text in given if text.isascii() and text.isdigit() and len(text) < 19]
+    ids = ids_of(request.GET.getlist("id")[:_MOST])
     rows: Any = JobExecution.objects.filter(pk__in=ids).annotate(now=DatabaseNow()).only(*_COLUMNS)
     cells = [cell(row, row.now) for row in rows for cell in (state_cell, waited_cell, ran_cell)]
     return HttpResponse(format_html_join("", "{}", ((cell,) for cell in cells)))

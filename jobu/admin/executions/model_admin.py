@@ -17,6 +17,7 @@ from jobu.admin.executions.detail import detail_view, download_view
 from jobu.admin.executions.live import live_view, ran_cell, state_cell, waited_cell
 from jobu.admin.executions.publish import publish_view
 from jobu.admin.executions.retry import retry_view
+from jobu.admin.shared.addresses import id_of
 from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.filters import (
     CreatedFilter,
@@ -88,8 +89,9 @@ class JobExecutionAdmin(ReadOnlyAdmin):
             return queryset, False
         if "\0" in term:
             return queryset.none(), False
-        if term.isascii() and term.isdigit() and len(term) < 19:
-            return queryset.filter(pk=int(term)), False
+        number = id_of(term)
+        if number is not None:
+            return queryset.filter(pk=number), False
         key = search_term.strip()
         return queryset.filter(dedupe_key__in=[key, message_key(key)]), False
 

@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.executions.change_list import AFTER, BEFORE
+from jobu.admin.shared.addresses import id_of
 from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_time
 from jobu.models import CronJob
@@ -165,9 +166,10 @@ class CronFilter(_Filter):
         value = self.value()
         if value is None:
             return queryset
-        if not (value.isascii() and value.isdigit() and len(value) < 19):
+        job_id = id_of(value)
+        if job_id is None:
             raise IncorrectLookupParameters(f"cron must be the id of a cron job, not {value!r}")
-        return queryset.filter(job_id=int(value))
+        return queryset.filter(job_id=job_id)
 
 
 class ScopeFilter(_Filter):
