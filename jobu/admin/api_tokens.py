@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -48,13 +47,11 @@ class ApiTokenAdmin(JobuAdmin):
     ) -> HttpResponse:
         """Show the secret in the answer itself: a redirect would have to keep it somewhere."""
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("API token made"),
-            "opts": self.opts,
             "token": obj,
             "secret": request.jobu_secret,  # type: ignore[attr-defined]
         }
-        return TemplateResponse(request, "admin/jobu/apitoken/secret.html", context)
+        template = "admin/jobu/apitoken/secret.html"
+        return self.render(request, template, _("API token made"), context)
 
     @admin.action(description=_("Revoke selected tokens"), permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:

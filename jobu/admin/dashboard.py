@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import JsonResponse
-from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -52,14 +51,11 @@ class DashboardAdmin(ReadOnlyAdmin):
             "texts": texts(),
         }
         context = {
-            **self.admin_site.each_context(request),
-            "title": self.opts.verbose_name_plural,
-            "opts": self.opts,
             "config": config,
             "chosen": chosen,
             "ranges": list(Range),
         }
-        return TemplateResponse(request, "jobu/dashboard.html", context)
+        return self.render(request, "jobu/dashboard.html", self.opts.verbose_name_plural, context)
 
     def data(self, request: HttpRequest) -> HttpResponse:
         self._refuse_without_permission(request)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
@@ -19,7 +18,6 @@ from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.filters import KindFilter
 from jobu.admin.shared.words import duration, moment_html
 from jobu.conf import settings
-from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Process
 from jobu.models.process import ProcessKind
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
-    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.utils.safestring import SafeString
 
@@ -56,10 +53,6 @@ class ProcessAdmin(ReadOnlyAdmin):
     actions = None
     show_full_result_count = False
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request).annotate(now=DatabaseNow())
-        return rows
-
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ProcessChangeList]:
         return ProcessChangeList
 
@@ -79,11 +72,7 @@ class ProcessAdmin(ReadOnlyAdmin):
             return self.gone(request, object_id)
         process.running = running_in([process.pk])[process.pk]
         context = {
-            **self.admin_site.each_context(request),
-            "title": str(process),
-            "opts": self.opts,
             "original": process,
-            "media": self.media,
             "process": process,
             "health": self.health(process),
             "served": self.served(process),
@@ -96,7 +85,7 @@ class ProcessAdmin(ReadOnlyAdmin):
             "more": _more(len(process.running) - _SHOWN_ON_PAGE),
             "may_see_executions": self.shows(request, JobExecution),
         }
-        return TemplateResponse(request, "admin/jobu/process/detail.html", context)
+        return self.render(request, "admin/jobu/process/detail.html", str(process), context)
 
     @admin.display(description=_("process"))
     def name(self, process: Process) -> str:

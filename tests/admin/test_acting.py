@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from jobu.admin import JobExecutionAdmin
 from jobu.admin.executions import acting
 from jobu.models import JobExecution, Status
 from tests.admin.pages import act, history, list_of, page_of, staff, told
@@ -156,7 +157,7 @@ def test_what_cannot_be_written_down_is_not_done(
         raise OSError("no history")
 
     execution = finished(Status.FAILED)
-    monkeypatch.setattr(acting, "record", broken)
+    monkeypatch.setattr(JobExecutionAdmin, "record", broken)
     with pytest.raises(OSError, match="no history"):
         admin_client.post(act("retry"), {"ids": execution.pk, "confirmed": "1"})
     assert column(execution, "status") == Status.FAILED

@@ -10,7 +10,6 @@ from django.contrib.admin.widgets import AdminSplitDateTime
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -19,7 +18,6 @@ from django.views.decorators.http import require_POST
 
 from jobu.admin.cron_jobs.form import validate_time
 from jobu.admin.shared.addresses import filtered
-from jobu.admin.shared.history import record
 from jobu.admin.shared.params import ParamsForm
 from jobu.admin.shared.words import absolute
 from jobu.conf import settings
@@ -58,7 +56,7 @@ class BackfillForm(forms.Form):
 
 def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
     """Enqueue one execution outside the schedule, with the params as they are left here."""
-    job = _job(request, admin, pk, "run_cronjob")
+    job = _job_to_run(request, admin, pk)
     whole = reverse("admin:jobu_cronjob_download", args=[pk])
     form = ParamsForm(request, job.handler_params, job.handler_name, whole)
     if request.method == "POST" and form.is_valid():
@@ -67,18 +65,22 @@ def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
         with write_transaction(settings.DATABASE):
             execution = job.run_now()
             note = _("Ran now: execution #%s.") % execution.pk
-            record(request, CronJob, [(pk, str(job))], note)
+            admin.record(request, [(pk, str(job))], note)
         admin.message_user(request, _("%s was enqueued.") % execution, messages.SUCCESS)
         enqueued = reverse("admin:jobu_jobexecution_change", args=[execution.pk])
         return HttpResponseRedirect(_after(request, admin, enqueued))
-    context = _context(request, admin, job, _("Run %s now") % job)
-    context |= {"form": form, "media": admin.media + form.media, "submit": _("Run now")}
-    return TemplateResponse(request, "admin/jobu/params_form.html", context)
+    context = {
+        "original": job,
+        "form": form,
+        "media": admin.media + form.media,
+        "submit": _("Run now"),
+    }
+    return admin.render(request, "admin/jobu/params_form.html", _("Run %s now") % job, context)
 
 
 def backfill_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
     """Count the ticks without an execution first; enqueue them when that is confirmed."""
-    job = _job(request, admin, pk, "run_cronjob")
+    job = _job_to_run(request, admin, pk)
     form = BackfillForm(request.POST or None)
     ticks: list[datetime] | None = None
     if request.method == "POST" and form.is_valid():
@@ -92,14 +94,20 @@ def backfill_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpRespon
                 number = job.backfill(start, end)
                 note = _("Backfilled %(number)s ticks from %(start)s to %(end)s.")
                 values = {"number": number, "start": absolute(start), "end": absolute(end)}
-                record(request, CronJob, [(pk, str(job))], note % values)
+                admin.record(request, [(pk, str(job))], note % values)
             text = ngettext("%s tick was enqueued.", "%s ticks were enqueued.", number) % number
             admin.message_user(request, text, messages.SUCCESS)
             enqueued = reverse("admin:jobu_jobexecution_changelist", query={"cron": pk})
             return HttpResponseRedirect(_after(request, admin, enqueued))
-    context = _context(request, admin, job, _("Backfill %s") % job)
-    context |= {"form": form, "media": admin.media + form.media, "ticks": ticks}
-    return TemplateResponse(request, "admin/jobu/cronjob/backfill.html", context)
+    context = {
+        "original": job,
+        "form": form,
+        "media": admin.media + form.media,
+        "ticks": ticks,
+        "now_zone": timezone.get_current_timezone_name(),
+    }
+    template = "admin/jobu/cronjob/backfill.html"
+    return admin.render(request, template, _("Backfill %s") % job, context)
 
 
 @require_POST
@@ -120,7 +128,7 @@ def switch(
     note = _("Enabled.") if is_enabled else _("Disabled.")
     with write_transaction(settings.DATABASE):
         CronJob.objects.filter(pk__in=ids).update(is_enabled=is_enabled, updated_at=timezone.now())
-        record(request, CronJob, [(job.pk, str(job)) for job in changed], note)
+        admin.record(request, [(job.pk, str(job)) for job in changed], note)
     number = len(changed)
     text = (
         ngettext("%s cron job was enabled.", "%s cron jobs were enabled.", number)
@@ -130,8 +138,8 @@ def switch(
     admin.message_user(request, text % number, messages.SUCCESS)
 
 
-def _job(request: HttpRequest, admin: JobuAdmin, pk: int, permission: str) -> CronJob:
-    if not (request.user.has_perm(f"jobu.{permission}") and admin.has_view_permission(request)):
+def _job_to_run(request: HttpRequest, admin: JobuAdmin, pk: int) -> CronJob:
+    if not (admin.allows(request, "run_cronjob") and admin.has_view_permission(request)):
         raise PermissionDenied
     return get_object_or_404(CronJob, pk=pk)
 
@@ -140,13 +148,3 @@ def _after(request: HttpRequest, admin: JobuAdmin, enqueued: str) -> str:
     """Lead to what was enqueued; who may not look at that, to the cron jobs."""
     may_look = admin.shows(request, JobExecution)
     return enqueued if may_look else reverse("admin:jobu_cronjob_changelist")
-
-
-def _context(request: HttpRequest, admin: JobuAdmin, job: CronJob, title: str) -> dict[str, Any]:
-    return {
-        **admin.admin_site.each_context(request),
-        "title": title,
-        "opts": admin.opts,
-        "original": job,
-        "now_zone": timezone.get_current_timezone_name(),
-    }

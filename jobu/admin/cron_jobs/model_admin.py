@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -27,8 +26,6 @@ from jobu.admin.shared.words import absolute
 from jobu.models import CronJob, JobExecution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
@@ -120,18 +117,16 @@ class CronJobAdmin(JobuAdmin):
         return CronChangeList
 
     def get_urls(self) -> list[URLPattern]:
-        views: dict[str, tuple[Callable[..., HttpResponse], str]] = {
-            "preview/": (preview_view, "jobu_cronjob_preview"),
-            "handler/": (handler_view, "jobu_cronjob_handler"),
-            "<int:pk>/run/": (run_view, "jobu_cronjob_run"),
-            "<int:pk>/params/": (_download_view, "jobu_cronjob_download"),
-            "<int:pk>/backfill/": (backfill_view, "jobu_cronjob_backfill"),
-            "<int:pk>/switch/": (switch_view, "jobu_cronjob_switch"),
-        }
-        own = [
-            path(route, self.admin_site.admin_view(partial(view, admin=self)), name=name)
-            for route, (view, name) in views.items()
-        ]
+        own = self.own_urls(
+            {
+                "preview/": (preview_view, "jobu_cronjob_preview"),
+                "handler/": (handler_view, "jobu_cronjob_handler"),
+                "<int:pk>/run/": (run_view, "jobu_cronjob_run"),
+                "<int:pk>/params/": (_download_view, "jobu_cronjob_download"),
+                "<int:pk>/backfill/": (backfill_view, "jobu_cronjob_backfill"),
+                "<int:pk>/switch/": (switch_view, "jobu_cronjob_switch"),
+            }
+        )
         return [*own, *super().get_urls()]
 
     def change_view(

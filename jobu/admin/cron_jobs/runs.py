@@ -130,9 +130,9 @@ class CronChangeList(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         self.result_list = list(self.result_list)
-        may_run = request.user.has_perm("jobu.run_cronjob")
-        may_change = self.model_admin.has_change_permission(request)
         admin: Any = self.model_admin
+        may_run = admin.allows(request, "run_cronjob")
+        may_change = admin.has_change_permission(request)
         may_see_runs = admin.shows(request, JobExecution)
         query = self.get_query_string()
         for job in self.result_list:

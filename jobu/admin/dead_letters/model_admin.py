@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -11,8 +10,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponseRedirect
 from django.template.defaultfilters import filesizeformat
-from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
@@ -30,10 +28,8 @@ from jobu.admin.executions.cells import badge
 from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.excerpts import MAX_EDITED_LENGTH, excerpt_of_bytes
 from jobu.admin.shared.filters import StateFilter
-from jobu.admin.shared.history import record
 from jobu.admin.shared.words import moment_html
 from jobu.conf import settings
-from jobu.dialects import DatabaseNow
 from jobu.exceptions import DeadLetterError, MaskedError, MessageError
 from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
@@ -45,6 +41,8 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
+
+    from jobu.admin.shared.base import JobuAdmin
 
 
 _MOST_WORDS = 300
@@ -88,23 +86,16 @@ class DeadLetterAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: Any = super().get_queryset(request)
-        listed: QuerySet[Any] = rows.listed().annotate(now=DatabaseNow())
+        listed: QuerySet[Any] = rows.listed()
         return listed
 
     def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        own = [
-            path(
-                "<int:pk>/discard/",
-                wrap(partial(_discard_view, admin=self)),
-                name="jobu_deadletter_discard",
-            ),
-            path(
-                "<int:pk>/download/<str:name>/",
-                wrap(partial(download_view, admin=self)),
-                name="jobu_deadletter_download",
-            ),
-        ]
+        own = self.own_urls(
+            {
+                "<int:pk>/discard/": (_discard_view, "jobu_deadletter_discard"),
+                "<int:pk>/download/<str:name>/": (download_view, "jobu_deadletter_download"),
+            }
+        )
         return [*own, *super().get_urls()]
 
     def has_requeue_permission(self, request: HttpRequest) -> bool:
@@ -139,7 +130,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
                 raise PermissionDenied
             try:
                 body = None if edited is None else unmasked(edited, letter)
-                execution = _requeue(request, letter, body)
+                execution = _requeue(request, self, letter, body)
             except (MaskedError, MessageError, DeadLetterError) as error:
                 form.add_error("body" if "body" in form.fields else None, str(error))
             else:
@@ -160,9 +151,6 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         may_edit: bool,
     ) -> HttpResponse:
         context = {
-            **self.admin_site.each_context(request),
-            "title": str(letter),
-            "opts": self.opts,
             "original": letter,
             "letter": letter,
             "media": self.media + form.media,
@@ -180,7 +168,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
             "received": self.received(letter),
             "size": self.size(letter),
         }
-        return TemplateResponse(request, "admin/jobu/deadletter/detail.html", context)
+        return self.render(request, "admin/jobu/deadletter/detail.html", str(letter), context)
 
     @admin.action(description=_("Requeue"), permissions=["requeue"])
     def requeue_selected(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> None:
@@ -189,7 +177,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
         letters = list(queryset)
         for letter in letters:
             try:
-                _requeue(request, letter, None)
+                _requeue(request, self, letter, None)
             except (MessageError, DeadLetterError) as error:
                 problems.append(f"{letter}: {error}")
         number = len(letters) - len(problems)
@@ -211,7 +199,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
                 with suppress(DeadLetterError):
                     discard(letter.pk)
                     named.append((letter.pk, str(letter)))
-            record(request, DeadLetter, named, gettext("Discarded."))
+            self.record(request, named, gettext("Discarded."))
         number = len(named)
         text = ngettext("%s message was discarded.", "%s messages were discarded.", number)
         self.message_user(request, text % number, messages.SUCCESS)
@@ -250,11 +238,13 @@ def _discard_view(request: HttpRequest, admin: DeadLetterAdmin, pk: int) -> Http
     return HttpResponseRedirect(reverse("admin:jobu_deadletter_changelist"))
 
 
-def _requeue(request: HttpRequest, letter: DeadLetter, body: str | None) -> JobExecution:
+def _requeue(
+    request: HttpRequest, admin: JobuAdmin, letter: DeadLetter, body: str | None
+) -> JobExecution:
     with write_transaction(settings.DATABASE):
         execution = requeue(letter.pk, body)
         note = gettext("Requeued as execution #%s.") % execution.pk
-        record(request, DeadLetter, [(letter.pk, str(letter))], note)
+        admin.record(request, [(letter.pk, str(letter))], note)
     return execution
 
 

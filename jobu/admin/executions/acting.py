@@ -11,7 +11,6 @@ from django.contrib.admin.decorators import action
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -20,16 +19,15 @@ from django.views.decorators.http import require_POST
 from jobu.admin.executions.actions import VERBS
 from jobu.admin.executions.change_list import AFTER, BEFORE
 from jobu.admin.shared.addresses import filtered, ids_of
-from jobu.admin.shared.history import record
 from jobu.conf import settings
 from jobu.models import JobExecution
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
     from django.http import HttpRequest, HttpResponse
 
     from jobu.admin.executions.actions import Verb
+    from jobu.admin.shared.base import JobuAdmin
     from jobu.models.job_execution import JobExecutionQuerySet
 
 BATCH_SIZE = 500
@@ -48,6 +46,7 @@ class Work:
     it ends, whatever the executions become meanwhile.
     """
 
+    admin: JobuAdmin
     verb: Verb
     matching: JobExecutionQuerySet
     number: int
@@ -69,14 +68,14 @@ class Work:
         with write_transaction(settings.DATABASE):
             changed = self.verb.run(list(batch), self.number)
             named = ((pk, f"{batch[pk]} #{pk}") for pk in changed)
-            record(request, JobExecution, named, str(self.verb.history), self.verb.flag)
+            self.admin.record(request, named, str(self.verb.history), self.verb.flag)
         self.after = max(batch)
         self.done += len(changed)
         return True
 
 
 @require_POST
-def act_view(request: HttpRequest, admin: ModelAdmin[Any], name: str) -> HttpResponse:
+def act_view(request: HttpRequest, admin: JobuAdmin, name: str) -> HttpResponse:
     """Ask first, unless it is confirmed; then work for some seconds, and go on if more is left."""
     verb = VERBS.get(name)
     if verb is None:
@@ -88,11 +87,11 @@ def act_view(request: HttpRequest, admin: ModelAdmin[Any], name: str) -> HttpRes
     except IncorrectLookupParameters:
         return HttpResponseRedirect(reverse("admin:jobu_jobexecution_changelist"))
     if "confirmed" not in request.POST:
-        return confirm(request, admin, work)
+        return confirm(request, work)
     end = time.monotonic() + SECONDS_PER_REQUEST
     while work.do_batch(request):
         if time.monotonic() > end and work.left.exists():
-            return _page(request, admin, work, {"is_going_on": True, "left": _count(work)})
+            return _page(request, work, {"is_going_on": True, "left": _count(work)})
     level = messages.SUCCESS if work.done else messages.WARNING
     text = verb.done % {"number": work.done, "count": f"{work.done:,}"}
     admin.message_user(request, text if work.done else _nothing(verb), level)
@@ -102,30 +101,22 @@ def act_view(request: HttpRequest, admin: ModelAdmin[Any], name: str) -> HttpRes
 def list_action(verb: Verb) -> Any:
     """Make an action of Django's list of it: a question, with `has_<verb>_permission` to see it."""
 
-    def ask(
-        admin: ModelAdmin[Any], request: HttpRequest, queryset: JobExecutionQuerySet
-    ) -> HttpResponse:
+    def ask(admin: JobuAdmin, request: HttpRequest, queryset: JobExecutionQuerySet) -> HttpResponse:
         is_everything = request.POST.get("select_across") == "1"
         ids = queryset.values_list("id", flat=True)[:_MOST_SELECTED]
-        work = Work(verb, queryset, _DEFAULT_RAISE, after=0, until=_newest(), done=0)
-        return confirm(request, admin, work, None if is_everything else list(ids))
+        work = Work(admin, verb, queryset, _DEFAULT_RAISE, after=0, until=_newest(), done=0)
+        return confirm(request, work, None if is_everything else list(ids))
 
     ask.__name__ = verb.name
     label: Any = verb.label
     return action(permissions=[verb.name], description=label)(ask)
 
 
-def confirm(
-    request: HttpRequest,
-    admin: ModelAdmin[Any],
-    work: Work,
-    selected: list[int] | None = None,
-) -> HttpResponse:
+def confirm(request: HttpRequest, work: Work, selected: list[int] | None = None) -> HttpResponse:
     count = _count(work)
     counted = f"{count:,}" if count <= MOST_COUNTED else _("more than %s") % f"{MOST_COUNTED:,}"
     return _page(
         request,
-        admin,
         work,
         {
             "count": count,
@@ -137,17 +128,12 @@ def confirm(
     )
 
 
-def _page(
-    request: HttpRequest, admin: ModelAdmin[Any], work: Work, context: dict[str, Any]
-) -> HttpResponse:
-    return TemplateResponse(
+def _page(request: HttpRequest, work: Work, context: dict[str, Any]) -> HttpResponse:
+    return work.admin.render(
         request,
         "admin/jobu/jobexecution/confirm.html",
+        work.verb.label,
         {
-            **admin.admin_site.each_context(request),
-            "title": work.verb.label,
-            "opts": admin.opts,
-            "media": admin.media,
             "work": work,
             "verb": work.verb,
             "action": filtered(request, "admin:jobu_jobexecution_act", work.verb.name),
@@ -164,13 +150,14 @@ def _page(
     )
 
 
-def _work_asked_for(request: HttpRequest, admin: ModelAdmin[Any], verb: Verb) -> Work:
+def _work_asked_for(request: HttpRequest, admin: JobuAdmin, verb: Verb) -> Work:
     if "everything" in request.POST:
         matching: Any = admin.get_changelist_instance(request).queryset
     else:
         given = request.POST.getlist("ids")[:_MOST_SELECTED]
         matching = JobExecution.objects.filter(pk__in=ids_of(given))
     return Work(
+        admin,
         verb,
         matching,
         number=max(-32_767, min(_number(request, "number", _DEFAULT_RAISE), 32_767)),

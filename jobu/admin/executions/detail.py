@@ -9,7 +9,6 @@ from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -67,12 +66,8 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         return admin.gone(request, object_id)
     spec = handlers.get(execution.handler_name)
     context = {
-        **admin.admin_site.each_context(request),
-        "title": str(execution),
-        "opts": admin.opts,
         "original": execution,
         "execution": execution,
-        "media": admin.media,
         "doc": spec.doc if spec else "",
         "is_registered": spec is not None,
         "state": state_cell(execution, execution.now),
@@ -90,10 +85,11 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         "may_see_cron": admin.shows(request, CronJob),
         "verbs": [v for v in verbs_for(request) if execution.status in v.statuses],
         "may_retry_edited": execution.status in RETRIABLE
-        and request.user.has_perm("jobu.retry_jobexecution"),
+        and admin.allows(request, "retry_jobexecution"),
         **_around(execution),
     }
-    return TemplateResponse(request, "admin/jobu/jobexecution/detail.html", context)
+    template = "admin/jobu/jobexecution/detail.html"
+    return admin.render(request, template, str(execution), context)
 
 
 def download_view(request: HttpRequest, admin: JobuAdmin, pk: int, name: str) -> HttpResponse:

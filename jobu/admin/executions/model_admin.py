@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
@@ -28,7 +27,6 @@ from jobu.admin.shared.filters import (
     StatusFilter,
 )
 from jobu.admin.shared.words import moment_html
-from jobu.dialects import DatabaseNow
 from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
 from jobu.outcomes import DEAD
@@ -73,10 +71,6 @@ class JobExecutionAdmin(ReadOnlyAdmin):
     search_help_text = _("The number or the dedupe key of an execution.")
     show_full_result_count = False
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request).annotate(now=DatabaseNow())
-        return rows
-
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[HistoryChangeList]:
         return HistoryChangeList
 
@@ -108,24 +102,15 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         return VERBS["discard"].is_allowed(request)
 
     def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        own = [
-            path("live/", wrap(partial(live_view, admin=self)), name="jobu_jobexecution_live"),
-            path(
-                "act/<str:name>/", wrap(partial(act_view, admin=self)), name="jobu_jobexecution_act"
-            ),
-            path(
-                "<int:pk>/retry/",
-                wrap(partial(retry_view, admin=self)),
-                name="jobu_jobexecution_retry",
-            ),
-            path(
-                "<int:pk>/download/<str:name>/",
-                wrap(partial(download_view, admin=self)),
-                name="jobu_jobexecution_download",
-            ),
-            path("publish/", wrap(partial(publish_view, admin=self)), name="jobu_publish"),
-        ]
+        own = self.own_urls(
+            {
+                "live/": (live_view, "jobu_jobexecution_live"),
+                "act/<str:name>/": (act_view, "jobu_jobexecution_act"),
+                "<int:pk>/retry/": (retry_view, "jobu_jobexecution_retry"),
+                "<int:pk>/download/<str:name>/": (download_view, "jobu_jobexecution_download"),
+                "publish/": (publish_view, "jobu_publish"),
+            }
+        )
         return [*own, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

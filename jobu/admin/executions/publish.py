@@ -9,21 +9,20 @@ from django.contrib import messages
 from django.contrib.admin.models import ADDITION
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 import jobu
 from jobu.admin.cron_jobs.form import handler_choices
-from jobu.admin.shared.history import record
 from jobu.admin.shared.params import ParamsField, ParamsWidget, checked_params
 from jobu.handlers.registry import handlers
-from jobu.models import CronJob, JobExecution
+from jobu.models import CronJob
 
 if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
     from django.http import HttpRequest, HttpResponse
+
+    from jobu.admin.shared.base import JobuAdmin
 
 
 class MessageForm(forms.Form):
@@ -77,8 +76,8 @@ class MessageForm(forms.Form):
         return cleaned
 
 
-def publish_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
-    if not request.user.has_perm("jobu.publish_message"):
+def publish_view(request: HttpRequest, admin: JobuAdmin) -> HttpResponse:
+    if not admin.allows(request, "publish_message"):
         raise PermissionDenied
     form = MessageForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -92,23 +91,17 @@ def publish_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
         else:
             name = given["handler_name"]
             note = gettext("Published a message.")
-            record(request, JobExecution, [("", name)], note, ADDITION)
+            admin.record(request, [("", name)], note, ADDITION)
             admin.message_user(
                 request, gettext("The message for %s was published.") % name, messages.SUCCESS
             )
             return HttpResponseRedirect(_after(request, admin))
-    context = {
-        **admin.admin_site.each_context(request),
-        "title": gettext("Publish a message"),
-        "opts": admin.opts,
-        "form": form,
-        "media": admin.media + form.media,
-        "submit": gettext("Publish"),
-    }
-    return TemplateResponse(request, "admin/jobu/params_form.html", context)
+    title = gettext("Publish a message")
+    context = {"form": form, "media": admin.media + form.media, "submit": gettext("Publish")}
+    return admin.render(request, "admin/jobu/params_form.html", title, context)
 
 
-def _after(request: HttpRequest, admin: ModelAdmin[Any]) -> str:
+def _after(request: HttpRequest, admin: JobuAdmin) -> str:
     if admin.has_view_permission(request):
         return reverse("admin:jobu_jobexecution_changelist", query={"param_source": "event"})
     return reverse("admin:jobu_publish")

@@ -8,11 +8,9 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from jobu.admin.shared.history import record
 from jobu.admin.shared.params import ParamsForm
 from jobu.conf import settings
 from jobu.jsonable import storable_text
@@ -22,14 +20,13 @@ from jobu.queue.retry import retry
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
     from django.http import HttpRequest, HttpResponse
 
+    from jobu.admin.shared.base import JobuAdmin
 
-def retry_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpResponse:
-    if not (
-        request.user.has_perm("jobu.retry_jobexecution") and admin.has_view_permission(request)
-    ):
+
+def retry_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
+    if not (admin.allows(request, "retry_jobexecution") and admin.has_view_permission(request)):
         raise PermissionDenied
     execution = get_object_or_404(JobExecution, pk=pk)
     whole = reverse("admin:jobu_jobexecution_download", args=[pk, "params"])
@@ -40,24 +37,22 @@ def retry_view(request: HttpRequest, admin: ModelAdmin[Any], pk: int) -> HttpRes
         with write_transaction(settings.DATABASE):
             is_retried = retry(execution, params=params)
             if is_retried:
-                record(request, JobExecution, [(pk, str(execution))], note)
+                admin.record(request, [(pk, str(execution))], note)
         if is_retried:
             admin.message_user(request, _("The execution will run again."), messages.SUCCESS)
         else:
             text = _("The execution is neither dead nor cancelled any more.")
             admin.message_user(request, text, messages.WARNING)
         return HttpResponseRedirect(reverse("admin:jobu_jobexecution_change", args=[pk]))
+    title = _("Retry %s with other params") % execution
     context = {
-        **admin.admin_site.each_context(request),
-        "title": _("Retry %s with other params") % execution,
-        "opts": admin.opts,
         "original": execution,
         "form": form,
         "media": admin.media + form.media,
         "why": storable_text(execution.error_message, MAX_MESSAGE_LENGTH),
         "submit": _("Retry"),
     }
-    return TemplateResponse(request, "admin/jobu/params_form.html", context)
+    return admin.render(request, "admin/jobu/params_form.html", title, context)
 
 
 def _note(before: dict[str, Any], after: dict[str, Any]) -> str:

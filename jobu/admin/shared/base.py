@@ -1,18 +1,26 @@
-"""What is to be looked at, and acted upon by verbs alone."""
+"""The admin class that every screen is made from."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import SEARCH_VAR
+from django.contrib.contenttypes.models import ContentType
 from django.forms.widgets import Script
+from django.template.response import TemplateResponse
+from django.urls import path
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from jobu.admin.shared.filters import parameters_of
+from jobu.dialects import DatabaseNow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 else:
     ModelAdmin = admin.ModelAdmin
 
+_MAX_REPR_LENGTH = 200
 _MAX_SEARCH_LENGTH = 255
 _MAX_SEARCH_WORDS = 10
 
@@ -36,6 +45,27 @@ class JobuAdmin(ModelAdmin):
         js = [  # noqa: RUF012
             Script(f"jobu/{name}.js", type="module")
             for name in ("live", "forms", "params", "preview")
+        ]
+
+    def render(
+        self, request: HttpRequest, template: str, title: object, context: dict[str, Any]
+    ) -> HttpResponse:
+        """Answer with a page of jobu's own, in the frame of the admin's pages."""
+        frame = {
+            **self.admin_site.each_context(request),
+            "title": title,
+            "opts": self.opts,
+            "media": self.media,
+        }
+        return TemplateResponse(request, template, {**frame, **context})
+
+    def own_urls(
+        self, views: dict[str, tuple[Callable[..., HttpResponse], str]]
+    ) -> list[URLPattern]:
+        """Return the addresses of views that take this admin, given as route: (view, name)."""
+        return [
+            path(route, self.admin_site.admin_view(partial(view, admin=self)), name=name)
+            for route, (view, name) in views.items()
         ]
 
     @property
@@ -106,9 +136,37 @@ class JobuAdmin(ModelAdmin):
         """Tell whether the user has the permission of that name on jobu."""
         return request.user.has_perm(f"jobu.{codename}")
 
+    def record(
+        self,
+        request: HttpRequest,
+        named: Iterable[tuple[object, str]],
+        message: str,
+        flag: int = CHANGE,
+    ) -> None:
+        """Write into the admin's history what the user did to rows: (primary key, name)."""
+        content_type = ContentType.objects.get_for_model(self.model)
+        LogEntry.objects.bulk_create(
+            [
+                LogEntry(
+                    user_id=request.user.pk or 0,
+                    content_type_id=content_type.pk,
+                    object_id=str(pk),
+                    object_repr=name[:_MAX_REPR_LENGTH],
+                    action_flag=flag,
+                    change_message=message,
+                )
+                for pk, name in named
+            ],
+            batch_size=500,
+        )
+
 
 class ReadOnlyAdmin(JobuAdmin):
-    """Adds, changes and deletes nothing by hand."""
+    """Adds, changes and deletes nothing by hand; each row knows the database's time as `now`."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(now=DatabaseNow())
+        return rows
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
