@@ -9,12 +9,22 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobu.admin.shared.base import JobuAdmin
-from jobu.admin.shared.filters import ScopeFilter
+from jobu.admin.shared.filters import ChoiceFilter
 from jobu.models import ApiToken
+from jobu.models.api_token import Scope
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
+
+
+class ScopeFilter(ChoiceFilter):
+    template = "admin/filter.html"
+    title = _("scope")
+    parameter_name = "scope"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(Scope.choices)
 
 
 @admin.register(ApiToken)

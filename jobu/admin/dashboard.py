@@ -10,11 +10,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import JsonResponse
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
-from jobu.admin.dashboard_texts import texts
 from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.models import CronJob, Dashboard, JobExecution, Process
+from jobu.outcomes import FINISHED
 from jobu.stats import Range, read_overview, summarize
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class DashboardAdmin(ReadOnlyAdmin):
             "timeZone": timezone.get_current_timezone_name(),
             "dataUrl": reverse("admin:jobu_dashboard_data", current_app=name),
             "urls": self._urls(request),
-            "texts": texts(),
+            "texts": _texts(),
         }
         context = {
             "config": config,
@@ -88,3 +89,32 @@ def _chosen_range(request: HttpRequest) -> Range:
     """Return the range that the address asks for; the last hour if it asks for none we know."""
     asked = request.GET.get("range", "")
     return Range(asked) if asked in Range.values else Range.HOUR
+
+
+def _texts() -> dict[str, str]:
+    """Return what the page's script says, by its keys; the script fills in each {}."""
+    return {
+        **{status.value: str(status.label) for status in FINISHED},
+        "all queues": _("all queues"),
+        "beat": _("last heartbeat {} ago"),
+        "capped": _("{} or more"),
+        "disconnected": _("The numbers could not be refreshed ({}). It is tried again."),
+        "forbidden": _("You are signed out, or may not look at this any more. Reload the page."),
+        "in": _("in {}"),
+        "longest": _("longest {}"),
+        "no handlers": _("Nothing finished in this time."),
+        "no processes": _("No process is running: start manage.py runworker."),
+        "no ticks": _("No cron job is planned."),
+        "no waiting": _("Nothing waits."),
+        "now": _("now"),
+        "of finished": _("of {}"),
+        "of slots": _("of {} slots"),
+        "paused": _("paused while this tab is hidden"),
+        "per minute": _("per minute"),
+        "refreshed": _("as of {}, every {}"),
+        "running": _("running"),
+        "since": _("since {}"),
+        "stale": _("no heartbeat"),
+        "stopping": _("stopping"),
+        "unsummarized": _("Earlier history is being summarised: {} steps of the charts to go."),
+    }

@@ -13,10 +13,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.executions.cells import badge, ran_seconds
 from jobu.admin.shared.base import ReadOnlyAdmin
-from jobu.admin.shared.filters import KindFilter
-from jobu.admin.shared.words import duration, moment_html
+from jobu.admin.shared.filters import ChoiceFilter
+from jobu.admin.shared.words import badge, duration, moment_html
 from jobu.conf import settings
 from jobu.models import JobExecution, Process
 from jobu.models.process import ProcessKind
@@ -31,6 +30,15 @@ if TYPE_CHECKING:
 _SHOWN = 5
 _SHOWN_ON_PAGE = 200
 _MOST_RUNNING = 5_000
+
+
+class KindFilter(ChoiceFilter):
+    template = "admin/filter.html"
+    title = _("kind")
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(ProcessKind.choices)
 
 
 class ProcessChangeList(ChangeList):
@@ -151,7 +159,7 @@ def running_in(process_ids: Iterable[UUID]) -> dict[UUID, list[JobExecution]]:
         JobExecution.objects.running()
         .filter(claimed_by__in=list(process_ids))
         .order_by("started_at", "id")
-        .only("id", "handler_name", "claimed_by", "started_at", "finished_at")
+        .only("id", "handler_name", "claimed_by", "started_at")
     )
     found: defaultdict[UUID, list[JobExecution]] = defaultdict(list)
     for row in rows[:_MOST_RUNNING]:
@@ -165,4 +173,6 @@ def _more(number: int) -> str:
 
 
 def seconds_of(execution: JobExecution, process: Any) -> str:
-    return duration(ran_seconds(execution, process.now) or 0.0)
+    """Say how long the process has been running it."""
+    started_at = execution.started_at or process.now
+    return duration((process.now - started_at).total_seconds())

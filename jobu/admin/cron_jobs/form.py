@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.shared.params import ParamsField, ParamsWidget, checked_params
+from jobu.admin.shared.params import ParamsField, ParamsWidget, checked_params, handler_choices
 from jobu.conf import settings
 from jobu.cron import problem_with_expression
 from jobu.handlers.registry import handlers
@@ -20,10 +20,7 @@ from jobu.masking import mask
 from jobu.models import CronJob
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
-
-    from jobu.handlers.registry import HandlerSpec
 
     _ModelForm = forms.ModelForm[CronJob]
 else:
@@ -178,17 +175,6 @@ def validate_time(moment: datetime) -> None:
         storable_time(moment)
     except ValueError as error:
         raise ValidationError(str(error), code="time") from error
-
-
-def handler_choices(specs: Iterable[HandlerSpec] = handlers, current: str = "") -> list[Any]:
-    """Offer the handlers, by module; and the present one even if it is not here."""
-    modules: dict[str, list[tuple[str, str]]] = {}
-    for spec in specs:
-        modules.setdefault(spec.module, []).append((spec.name, spec.name))
-    choices: list[Any] = [("", _("Choose a handler")), *modules.items()]
-    if current and current not in handlers:
-        choices.insert(1, (current, _("%s (not registered here)") % current))
-    return choices
 
 
 @cache

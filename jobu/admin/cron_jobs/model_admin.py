@@ -14,13 +14,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.cron_jobs.actions import backfill_view, run_view, switch, switch_view
+from jobu.admin.cron_jobs.change_list import CronChangeList, EnabledFilter, FailingFilter
 from jobu.admin.cron_jobs.form import CronJobForm
-from jobu.admin.cron_jobs.next_run import next_run_of
 from jobu.admin.cron_jobs.preview import handler_view, preview_html, preview_view, words_of
-from jobu.admin.cron_jobs.runs import CronChangeList, FailingFilter, runs_of
+from jobu.admin.cron_jobs.runs import next_run_of, runs_of
 from jobu.admin.shared.base import JobuAdmin
 from jobu.admin.shared.excerpts import download_json, excerpt
-from jobu.admin.shared.filters import EnabledFilter, HandlerFilter, QueueFilter
+from jobu.admin.shared.filters import HandlerFilter, QueueFilter
 from jobu.admin.shared.params import is_editable, sees_secrets, shown
 from jobu.admin.shared.words import absolute
 from jobu.models import CronJob, JobExecution

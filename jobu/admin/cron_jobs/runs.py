@@ -1,27 +1,23 @@
-"""The last runs of a cron job: a strip of marks, and how many of them succeeded."""
+"""The runs of a cron job: the last ones as a strip of marks, their success, the next one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import ZoneInfo
 
-from django.contrib import admin
-from django.contrib.admin.views.main import ChangeList
-from django.db.models import OuterRef, Q, Subquery
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
-from jobu.admin.shared.words import absolute, duration
-from jobu.models import JobExecution
-from jobu.outcomes import DEAD, FINISHED, Status
+from jobu.admin.shared.words import absolute, badge, duration, relative
+from jobu.cron import next_times
+from jobu.outcomes import FINISHED, Status
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from django.db.models import QuerySet
-    from django.http import HttpRequest
     from django.utils.safestring import SafeString
 
     from jobu.models import CronJob
@@ -93,49 +89,32 @@ def runs_of(job: CronJob) -> Runs:
     return Runs([Run(*row) for row in rows])
 
 
-def last_status(job: OuterRef) -> Subquery:
-    """Ask for the status of a cron job's last finished run."""
-    finished = JobExecution.objects.filter(job=job, status__in=FINISHED).order_by("-id")
-    return Subquery(finished.values("status")[:1])
+def next_run_of(job: CronJob) -> SafeString | str:
+    """Say when it runs next, by the plan, or before there is one by the expression itself."""
+    if job.problem:
+        return badge("failed", job.problem)
+    if not job.is_enabled:
+        return "–"
+    moment, now = _next_tick(job), timezone.now()
+    if moment is None:
+        return "–"
+    try:
+        zone = ZoneInfo(job.timezone)
+    except (ValueError, OSError):
+        zone = None
+    return format_html(
+        '<time datetime="{}">{}</time><div class="jobu-quiet">{}</div>',
+        moment.isoformat(),
+        relative(moment, now),
+        absolute(moment, zone),
+    )
 
 
-class FailingFilter(admin.SimpleListFilter):
-    """Those whose last run ended dead, or that cannot be dispatched."""
-
-    title = gettext_lazy("health")
-    parameter_name = "failing"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("yes", gettext_lazy("failing")), ("no", gettext_lazy("not failing"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() not in ("yes", "no"):
-            return queryset
-        rows: QuerySet[Any] = queryset.annotate(last_status=last_status(OuterRef("pk")))
-        failing = Q(last_status__in=DEAD) | ~Q(problem="")
-        if self.value() == "yes":
-            return rows.filter(failing)
-        # Spelled out: NOT IN is unknown, and not true, for one that has never run.
-        never_dead = Q(last_status__isnull=True) | ~Q(last_status__in=DEAD)
-        return rows.filter(never_dead, problem="")
-
-
-class CronChangeList(ChangeList):
-    """Brings what a row of the list needs besides its columns: runs, permissions, the way back."""
-
-    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
-        """Leave out the params, which no list shows and which may be megabytes each."""
-        return super().get_queryset(request, exclude_parameters).defer("handler_params")
-
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        self.result_list = list(self.result_list)
-        admin: Any = self.model_admin
-        may_run = admin.allows(request, "run_cronjob")
-        may_change = admin.has_change_permission(request)
-        may_see_runs = admin.shows(request, JobExecution)
-        query = self.get_query_string()
-        for job in self.result_list:
-            job.runs = runs_of(job) if may_see_runs else Runs([])
-            job.may_run, job.may_change = may_run, may_change
-            job.list_query = query
+def _next_tick(job: CronJob) -> datetime | None:
+    if job.next_run_at is not None and job.planned == job.plan_key:
+        return job.next_run_at
+    try:
+        [moment] = next_times(job.cron_expression, job.timezone, timezone.now(), 1, seed=job.name)
+    except ValueError:
+        return None
+    return moment

@@ -24,11 +24,9 @@ from jobu.admin.dead_letters.detail import (
     text_of,
     unmasked,
 )
-from jobu.admin.executions.cells import badge
 from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.excerpts import MAX_EDITED_LENGTH, excerpt_of_bytes
-from jobu.admin.shared.filters import StateFilter
-from jobu.admin.shared.words import moment_html
+from jobu.admin.shared.words import badge, moment_html
 from jobu.conf import settings
 from jobu.exceptions import DeadLetterError, MaskedError, MessageError
 from jobu.jsonable import storable_text
@@ -37,6 +35,8 @@ from jobu.queue.dead_letters import discard, requeue
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
@@ -71,6 +71,30 @@ class RequeueForm(forms.Form):
             return None
         body = _normal(self.cleaned_data["body"])
         return body if self.text is None or body != _normal(self.text) else None
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Shows the open dead letters, unless asked otherwise."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("requeued", _("requeued")), ("discarded", _("discarded")), ("all", _("All"))]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        choices = super().choices(changelist)
+        yield {**next(choices), "display": _("open")}
+        yield from choices
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        state = self.value()
+        if state == "all":
+            return queryset
+        vocabulary: Any = queryset
+        chosen = {"requeued": vocabulary.requeued, "discarded": vocabulary.discarded}
+        found: QuerySet[Any] = chosen.get(state or "", vocabulary.open)()
+        return found
 
 
 @admin.register(DeadLetter)

@@ -14,8 +14,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from jobu.admin.executions.actions import verbs_for
-from jobu.admin.executions.cells import execution_badge, status_badge
-from jobu.admin.executions.live import ran_cell, state_cell, waited_cell
+from jobu.admin.executions.cells import (
+    execution_badge,
+    ran_cell,
+    state_cell,
+    status_badge,
+    waited_cell,
+)
 from jobu.admin.shared.excerpts import download, download_json, excerpt
 from jobu.admin.shared.params import shown
 from jobu.admin.shared.words import duration

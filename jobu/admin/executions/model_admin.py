@@ -11,21 +11,20 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.executions.acting import act_view, list_action
 from jobu.admin.executions.actions import VERBS
-from jobu.admin.executions.change_list import HistoryChangeList
+from jobu.admin.executions.cells import live_view, ran_cell, state_cell, waited_cell
+from jobu.admin.executions.change_list import (
+    CreatedFilter,
+    CronFilter,
+    ExecutionChangeList,
+    SourceFilter,
+    StatusFilter,
+)
 from jobu.admin.executions.detail import detail_view, download_view
-from jobu.admin.executions.live import live_view, ran_cell, state_cell, waited_cell
 from jobu.admin.executions.publish import publish_view
 from jobu.admin.executions.retry import retry_view
 from jobu.admin.shared.addresses import id_of
 from jobu.admin.shared.base import ReadOnlyAdmin
-from jobu.admin.shared.filters import (
-    CreatedFilter,
-    CronFilter,
-    HandlerFilter,
-    QueueFilter,
-    SourceFilter,
-    StatusFilter,
-)
+from jobu.admin.shared.filters import HandlerFilter, QueueFilter
 from jobu.admin.shared.words import moment_html
 from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
@@ -71,8 +70,8 @@ class JobExecutionAdmin(ReadOnlyAdmin):
     search_help_text = _("The number or the dedupe key of an execution.")
     show_full_result_count = False
 
-    def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[HistoryChangeList]:
-        return HistoryChangeList
+    def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ExecutionChangeList]:
+        return ExecutionChangeList
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

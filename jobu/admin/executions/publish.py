@@ -14,8 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 import jobu
-from jobu.admin.cron_jobs.form import handler_choices
-from jobu.admin.shared.params import ParamsField, ParamsWidget, checked_params
+from jobu.admin.shared.params import ParamsField, ParamsWidget, checked_params, handler_choices
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob
 

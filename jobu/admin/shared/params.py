@@ -22,6 +22,8 @@ from jobu.masking import MASK, mask, restore
 from jobu.outcomes import MAX_MESSAGE_LENGTH
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from django.http import HttpRequest
 
     from jobu.handlers.registry import HandlerSpec
@@ -153,6 +155,17 @@ def checked_params(
         text = storable_text(str(error), MAX_MESSAGE_LENGTH)
         raise ValidationError(text, code="params") from error
     return restored
+
+
+def handler_choices(specs: Iterable[HandlerSpec] = handlers, current: str = "") -> list[Any]:
+    """Offer the handlers, by module; and the present one even if it is not here."""
+    modules: dict[str, list[tuple[str, str]]] = {}
+    for spec in specs:
+        modules.setdefault(spec.module, []).append((spec.name, spec.name))
+    choices: list[Any] = [("", _("Choose a handler")), *modules.items()]
+    if current and current not in handlers:
+        choices.insert(1, (current, _("%s (not registered here)") % current))
+    return choices
 
 
 def schema_of(spec: HandlerSpec) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Times and durations as people say them."""
+"""Times and durations as people say them, and words with a colour."""
 
 from __future__ import annotations
 
@@ -50,6 +50,11 @@ def moment_html(moment: datetime, now: datetime) -> SafeString:
         absolute(moment),
         relative(moment, now),
     )
+
+
+def badge(kind: str, text: str) -> SafeString:
+    """Show a word in the colour of a kind: a status, or `retrying`, `later`, `stopping`."""
+    return format_html('<span class="jobu-badge jobu-{}">{}</span>', kind, text)
 
 
 def _whole(seconds: int) -> str:
