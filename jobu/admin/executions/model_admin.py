@@ -25,7 +25,7 @@ from jobu.admin.executions.retry import retry_view
 from jobu.admin.shared.addresses import id_of
 from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.filters import HandlerFilter, QueueFilter
-from jobu.admin.shared.words import moment_html
+from jobu.admin.shared.words import moment_html, shorten
 from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
 from jobu.outcomes import DEAD
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
 
-_MOST_WORDS = 120
-_MOST_IN_TITLE = 500
+_MAX_ERROR_LENGTH = 120
+_MAX_TITLE_LENGTH = 500
 
 
 @admin.register(JobExecution)
@@ -136,8 +136,8 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         cell = state_cell(execution, execution.now)
         if not why:
             return cell
-        short = f"{why[:_MOST_WORDS]}…" if len(why) > _MOST_WORDS else why
-        title = storable_text(why, _MOST_IN_TITLE)
+        short = shorten(why, _MAX_ERROR_LENGTH)
+        title = storable_text(why, _MAX_TITLE_LENGTH)
         return format_html('{}<div class="jobu-why" title="{}">{}</div>', cell, title, short)
 
     @admin.display(description=_("handler"))

@@ -1,4 +1,4 @@
-"""Times and durations as people say them, and words with a colour."""
+"""Times, durations, short texts and coloured words, as people read them."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ def moment_html(moment: datetime, now: datetime) -> SafeString:
     )
 
 
+def shorten(text: str, limit: int) -> str:
+    """Cut a long text, and show by an ellipsis that it was cut."""
+    return f"{text[:limit]}…" if len(text) > limit else text
+
+
 def badge(kind: str, text: str) -> SafeString:
     """Show a word in the colour of a kind: a status, or `retrying`, `later`, `stopping`."""
     return format_html('<span class="jobu-badge jobu-{}">{}</span>', kind, text)
@@ -69,9 +74,9 @@ def _whole(seconds: int) -> str:
 
 
 def _two(seconds: int, large: int, small: int, large_unit: str, small_unit: str) -> str:
-    """Say it in the large unit, and while there are few of those with what is left over."""
-    most, rest = divmod(seconds, large)
-    parts = [large_unit % {"count": most}]
-    if rest // small and most < _MANY:
+    """Say it in the large unit; while there are few of those, add the rest in the small one."""
+    whole, rest = divmod(seconds, large)
+    parts = [large_unit % {"count": whole}]
+    if rest // small and whole < _MANY:
         parts.append(small_unit % {"count": rest // small})
     return " ".join(parts)
