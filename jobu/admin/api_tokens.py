@@ -42,7 +42,7 @@ class ApiTokenAdmin(JobuAdmin):
     def get_readonly_fields(
         self, request: HttpRequest, obj: ApiToken | None = None
     ) -> tuple[str, ...]:
-        """A token that somebody uses does not change under them; it is revoked."""
+        """Let nobody change a token that is in use; it can only be revoked."""
         return () if obj is None else self.fields
 
     def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:
@@ -55,7 +55,7 @@ class ApiTokenAdmin(JobuAdmin):
     def response_add(
         self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Show the secret in the answer itself: a redirect would have to keep it somewhere."""
+        """Show the secret in this response; for a redirect it would have to be stored."""
         context = {
             "token": obj,
             "secret": request.jobu_secret,  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The dashboard: a page that draws what `jobu.stats` reads, and asks for it again and again."""
+"""The dashboard: a page that draws the numbers of `jobu.stats`, and refreshes them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 _REFRESH_SECONDS = {Range.HOUR: 5, Range.DAY: 15, Range.WEEK: 60}
 _CATCH_UP_SECONDS = 0.1
-# Stands for an id in the pages' addresses, which the page itself puts in.
+# The page's script replaces it by the id of a row.
 _ANY_ID = 0
 
 
 @admin.register(Dashboard)
 class DashboardAdmin(ReadOnlyAdmin):
-    """Not a list of rows: its two addresses are the page and its data."""
+    """Has no list of rows, but two addresses: the page and its data."""
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
@@ -62,7 +62,7 @@ class DashboardAdmin(ReadOnlyAdmin):
         self._refuse_without_permission(request)
         overview = read_overview(_chosen_range(request))
         if overview.unsummarized and all(each.is_stale for each in overview.processes):
-            # Whoever works does this; where nobody works, looking at it must do.
+            # Running processes summarize; if none runs, the dashboard does it.
             summarize(_CATCH_UP_SECONDS)
         return JsonResponse(asdict(overview))
 
@@ -71,7 +71,7 @@ class DashboardAdmin(ReadOnlyAdmin):
             raise PermissionDenied
 
     def _urls(self, request: HttpRequest) -> dict[str, str]:
-        """Return the addresses of the other screens that this user may look at."""
+        """Return the addresses of the other screens that this user may see."""
         wanted = {
             "executions": (JobExecution, "changelist", ()),
             "cron": (CronJob, "change", (_ANY_ID,)),
@@ -86,7 +86,7 @@ class DashboardAdmin(ReadOnlyAdmin):
 
 
 def _chosen_range(request: HttpRequest) -> Range:
-    """Return the range that the address asks for; the last hour if it asks for none we know."""
+    """Return the range in the address; the last hour if it is missing or unknown."""
     asked = request.GET.get("range", "")
     return Range(asked) if asked in Range.values else Range.HOUR
 

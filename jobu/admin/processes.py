@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _SHOWN_ON_PAGE = 200
-_MOST_RUNNING = 5_000
+_MAX_RUNNING = 5_000
 
 
 class KindFilter(ChoiceFilter):
@@ -42,7 +42,7 @@ class KindFilter(ChoiceFilter):
 
 
 class ProcessChangeList(ChangeList):
-    """Brings what the processes on the page are running."""
+    """Adds to each process the executions that it runs."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -154,7 +154,7 @@ class ProcessAdmin(ReadOnlyAdmin):
 
 
 def running_in(process_ids: Iterable[UUID]) -> dict[UUID, list[JobExecution]]:
-    """Return what each process runs, the longest first."""
+    """Return the executions that each process runs, the oldest first."""
     rows = (
         JobExecution.objects.running()
         .filter(claimed_by__in=list(process_ids))
@@ -162,7 +162,7 @@ def running_in(process_ids: Iterable[UUID]) -> dict[UUID, list[JobExecution]]:
         .only("id", "handler_name", "claimed_by", "started_at")
     )
     found: defaultdict[UUID, list[JobExecution]] = defaultdict(list)
-    for row in rows[:_MOST_RUNNING]:
+    for row in rows[:_MAX_RUNNING]:
         if row.claimed_by is not None:
             found[row.claimed_by].append(row)
     return found

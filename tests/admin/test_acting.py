@@ -42,7 +42,7 @@ def confirm(client: Client, page: Any, **further: Any) -> Any:
         **({"everything": "1"} if page.context["everything"] else {}),
         **further,
     }
-    return client.post(page.context["action"], form, follow=True)
+    return client.post(page.context["address"], form, follow=True)
 
 
 def test_a_selection_is_counted_before_it_is_retried(admin_client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Run a cron job now, backfill it, switch it on and off."""
+"""The actions on cron jobs: run one now, backfill one, enable and disable."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class BackfillForm(forms.Form):
 
 
 def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
-    """Enqueue one execution outside the schedule, with the params as they are left here."""
+    """Enqueue one execution outside the schedule, with the params of the form."""
     job = _job_to_run(request, admin, pk)
     whole = reverse("admin:jobu_cronjob_download", args=[pk])
     form = ParamsForm(request, job.handler_params, job.handler_name, whole)
     if request.method == "POST" and form.is_valid():
-        # Set, not merged: a param that was taken out stays out. The cron job is not saved.
+        # Replaced, not merged: a removed param stays removed. The cron job is not saved.
         job.handler_params = form.cleaned_data["params"]
         with write_transaction(settings.DATABASE):
             execution = job.run_now()
@@ -79,7 +79,7 @@ def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
 
 
 def backfill_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
-    """Count the ticks without an execution first; enqueue them when that is confirmed."""
+    """Count the ticks without an execution; once confirmed, enqueue them."""
     job = _job_to_run(request, admin, pk)
     form = BackfillForm(request.POST or None)
     ticks: list[datetime] | None = None
@@ -145,6 +145,6 @@ def _job_to_run(request: HttpRequest, admin: JobuAdmin, pk: int) -> CronJob:
 
 
 def _after(request: HttpRequest, admin: JobuAdmin, enqueued: str) -> str:
-    """Lead to what was enqueued; who may not look at that, to the cron jobs."""
+    """Return the address of the enqueued executions; of the list for users who may not see them."""
     may_look = admin.shows(request, JobExecution)
     return enqueued if may_look else reverse("admin:jobu_cronjob_changelist")

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class CronChangeList(ChangeList):
-    """Brings what a row of the list needs besides its columns: runs, permissions, the way back."""
+    """Adds to each row its runs, the user's permissions and the query of the list."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
-        """Leave out the params, which no list shows and which may be megabytes each."""
+        """Leave out the params: the list does not show them, and they may be megabytes."""
         return super().get_queryset(request, exclude_parameters).defer("handler_params")
 
     def get_results(self, request: HttpRequest) -> None:
@@ -54,7 +54,7 @@ class EnabledFilter(ChoiceFilter):
 
 
 class FailingFilter(admin.SimpleListFilter):
-    """Those whose last run ended dead, or that cannot be dispatched."""
+    """Failing is a cron job whose last run failed for good, or that cannot be dispatched."""
 
     title = _("health")
     parameter_name = "failing"
@@ -69,12 +69,12 @@ class FailingFilter(admin.SimpleListFilter):
         failing = Q(last_status__in=DEAD) | ~Q(problem="")
         if self.value() == "yes":
             return rows.filter(failing)
-        # Spelled out: NOT IN is unknown, and not true, for one that has never run.
+        # NOT IN alone would leave out those that never ran: for them it is unknown, not true.
         never_dead = Q(last_status__isnull=True) | ~Q(last_status__in=DEAD)
         return rows.filter(never_dead, problem="")
 
 
 def _last_status(job: OuterRef) -> Subquery:
-    """Ask for the status of a cron job's last finished run."""
+    """Return the status of a cron job's last finished run."""
     finished = JobExecution.objects.filter(job=job, status__in=FINISHED).order_by("-id")
     return Subquery(finished.values("status")[:1])

@@ -1,4 +1,4 @@
-"""The form of a cron job, with each choice explained where it stands."""
+"""The form of a cron job: its fields, their help texts and their checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ else:
 
 
 class TimezoneWidget(forms.TextInput):
-    """Text, with the zones of the machine offered while it is typed."""
+    """A text field that offers the time zones of this machine."""
 
     template_name = "jobu/widgets/timezone.html"
 
@@ -37,7 +37,7 @@ class TimezoneWidget(forms.TextInput):
 
 
 class CronJobForm(_ModelForm):
-    """Edit a cron job, or a copy of one: `kept_from` is whose masked params are kept."""
+    """Edit a cron job or a copy; masked params keep the values that `kept_from` has."""
 
     kept_from: CronJob | None = None
     sees_secrets = False
@@ -157,7 +157,7 @@ class CronJobForm(_ModelForm):
         return cleaned
 
     def _check_expression_with_name(self, cleaned: dict[str, Any]) -> None:
-        """Check it once more: what H stands for, and so how often it comes, depends on the name."""
+        """Check the expression with the name: the name decides what H stands for."""
         if "cron_expression" not in cleaned:
             return
         problem = problem_with_expression(
@@ -170,7 +170,7 @@ class CronJobForm(_ModelForm):
 
 
 def validate_time(moment: datetime) -> None:
-    """Refuse a time that the database would refuse."""
+    """Refuse a time that a database cannot store."""
     try:
         storable_time(moment)
     except ValueError as error:

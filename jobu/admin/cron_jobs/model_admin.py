@@ -1,4 +1,4 @@
-"""Cron jobs: what is next, how it went, and the schedules to edit."""
+"""The list of cron jobs, and the page where one is edited."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class CronJobAdmin(JobuAdmin):
             return self.fieldsets
         what, *others = self.fieldsets
         if not self.has_change_permission(request, obj):
-            # Django would show all of the params, however many megabytes, and unmasked.
+            # Django would show all of the params, unmasked, even if they are megabytes.
             what = (_("What"), {"fields": ("name", "description", "handler_name", "params")})
             obj.shown_params = shown(request, obj.handler_params, obj.handler_name)
         return (what, *others, (_("State"), {"fields": _STATE}))
@@ -144,11 +144,11 @@ class CronJobAdmin(JobuAdmin):
         )
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Start from another cron job with `?copy=`; switched off, until its owner has looked."""
+        """Start from another cron job with `?copy=`; the copy is disabled at first."""
         copied = self._copied(request)
         if copied is None:
             given = super().get_changeform_initial_data(request)
-            # A time's field takes no text from the address: Django has two inputs for it.
+            # Django has two inputs for a time, so the address cannot fill it in.
             return {name: text for name, text in given.items() if name not in _TIMES}
         fields = {name: getattr(copied, name) for name in CronJobForm.Meta.fields}
         if not is_editable(copied.handler_params):
@@ -164,7 +164,7 @@ class CronJobAdmin(JobuAdmin):
         return copied
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Write what was edited and nothing else: a dispatcher writes the other columns."""
+        """Write only the edited columns: a dispatcher writes the others."""
         if not change:
             obj.save()
             return
@@ -208,7 +208,7 @@ class CronJobAdmin(JobuAdmin):
 
     @admin.display(description=_("enabled"), ordering="is_enabled")
     def enabled(self, job: Any) -> SafeString:
-        """Make a switch of it: a button of the form that stands below the list."""
+        """Show a switch: a button of the form below the list."""
         label = gettext("Disable %s") if job.is_enabled else gettext("Enable %s")
         return format_html(
             '<button type="submit" form="jobu-post" formaction="{}{}" class="jobu-switch" '

@@ -1,4 +1,4 @@
-"""What an expression means, shown while it is typed."""
+"""What the form shows while it is filled in: the next times, and what a handler takes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jobu.cron.preview import ClockChange, Tick
 
 _SHOWN = 10
-_MOST_CHARACTERS = 200
+_MAX_LENGTH = 200
 
 
 def words_of(expression: str, name: str) -> str:
@@ -36,7 +36,7 @@ def words_of(expression: str, name: str) -> str:
 
 
 def preview_html(expression: str, zone: str, name: str) -> str:
-    """Render the words and the next times, or what is wrong and with which field."""
+    """Render the schedule in words and its next times, or the fields that have a problem."""
     seconds = settings.DISPATCHER_MIN_CRON_INTERVAL_SECONDS
     problems = [
         (
@@ -62,15 +62,14 @@ def preview_html(expression: str, zone: str, name: str) -> str:
 def preview_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
     _refuse_strangers(request, admin)
     given = [
-        request.GET.get(key, "")[:_MOST_CHARACTERS]
-        for key in ("cron_expression", "timezone", "name")
+        request.GET.get(key, "")[:_MAX_LENGTH] for key in ("cron_expression", "timezone", "name")
     ]
     return HttpResponse(preview_html(*given))
 
 
 @require_GET
 def handler_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
-    """Return a handler's docstring, params and defaults as JSON; 404 if it is not here."""
+    """Return a handler's docstring, params and defaults as JSON; 404 if it is not registered."""
     _refuse_strangers(request, admin)
     spec = handlers.get(request.GET.get("name", ""))
     return JsonResponse(schema_of(spec) if spec else {}, status=200 if spec else 404)

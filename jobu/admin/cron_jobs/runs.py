@@ -83,14 +83,14 @@ class Runs:
 
 
 def runs_of(job: CronJob) -> Runs:
-    # A query for each cron: these rows and no others, straight from the index. A window function
-    # for all of them would read every run there ever was.
+    # One query for each cron job reads only these rows, by the index. A window function over all
+    # cron jobs would read the whole history.
     rows = job.executions.order_by("-id").values_list(*_COLUMNS)[:_RATED]
     return Runs([Run(*row) for row in rows])
 
 
 def next_run_of(job: CronJob) -> SafeString | str:
-    """Say when it runs next, by the plan, or before there is one by the expression itself."""
+    """Say when it runs next: as planned, or by its expression if there is no plan yet."""
     if job.problem:
         return badge("failed", job.problem)
     if not job.is_enabled:

@@ -100,7 +100,7 @@ def requeue_and_record(
 
 
 def download_view(request: HttpRequest, admin: DeadLetterAdmin, pk: int, name: str) -> HttpResponse:
-    """Return the whole of what the page shows the beginning of."""
+    """Return the whole of a value; the page shows only its beginning."""
     if name not in ("body", "key", "headers"):
         raise Http404(name)
     letter = get_object_or_404(DeadLetter.objects.only(name), pk=pk)

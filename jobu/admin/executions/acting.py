@@ -1,4 +1,7 @@
-"""Do a verb to a selection, or to all that match the filter: counted first, then in batches."""
+"""Do an action to selected executions, or to all that match the filter.
+
+The executions are counted first; when that is confirmed, the work is done in batches.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
-from django.contrib.admin.decorators import action
+from django.contrib.admin import decorators
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponseRedirect
@@ -16,7 +19,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from jobu.admin.executions.actions import VERBS
+from jobu.admin.executions.actions import ACTIONS
 from jobu.admin.executions.change_list import AFTER, BEFORE
 from jobu.admin.shared.addresses import filtered, ids_of
 from jobu.conf import settings
@@ -26,28 +29,28 @@ from jobu.transactions import write_transaction
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
-    from jobu.admin.executions.actions import Verb
+    from jobu.admin.executions.actions import Action
     from jobu.admin.shared.base import JobuAdmin
     from jobu.models.job_execution import JobExecutionQuerySet
 
 BATCH_SIZE = 500
 SECONDS_PER_REQUEST = 5.0
-MOST_COUNTED = 100_000
-_MOST_SELECTED = 1_000
-_SHOWN = 10
+MAX_COUNTED = 100_000
+_MAX_SELECTED = 1_000
+_EXAMPLES = 10
 _DEFAULT_RAISE = 10
 
 
 @dataclass
 class Work:
-    """What was asked for, and how far it is.
+    """What was asked for, and how much of it is done.
 
-    The ids are walked upwards from `after` to `until`, the newest when it was asked for, so that
-    it ends, whatever the executions become meanwhile.
+    It walks the ids upwards from `after` to `until`. `until` is the newest id at the time of the
+    question, so the work ends, whatever happens to the executions meanwhile.
     """
 
     admin: JobuAdmin
-    verb: Verb
+    action: Action
     matching: JobExecutionQuerySet
     number: int
     after: int
@@ -57,18 +60,18 @@ class Work:
     @property
     def left(self) -> JobExecutionQuerySet:
         return self.matching.filter(
-            id__gt=self.after, id__lte=self.until, status__in=self.verb.statuses
+            id__gt=self.after, id__lte=self.until, status__in=self.action.statuses
         ).order_by("id")
 
     def do_batch(self, request: HttpRequest) -> bool:
-        """Do it to the next ones, and write that down; return False if there were none."""
+        """Act on the next ones and write that into the history; return False if none are left."""
         batch = dict(self.left.values_list("id", "handler_name")[:BATCH_SIZE])
         if not batch:
             return False
         with write_transaction(settings.DATABASE):
-            changed = self.verb.run(list(batch), self.number)
+            changed = self.action.run(list(batch), self.number)
             named = ((pk, f"{batch[pk]} #{pk}") for pk in changed)
-            self.admin.record(request, named, str(self.verb.history), self.verb.flag)
+            self.admin.record(request, named, str(self.action.history), self.action.flag)
         self.after = max(batch)
         self.done += len(changed)
         return True
@@ -76,14 +79,14 @@ class Work:
 
 @require_POST
 def act_view(request: HttpRequest, admin: JobuAdmin, name: str) -> HttpResponse:
-    """Ask first, unless it is confirmed; then work for some seconds, and go on if more is left."""
-    verb = VERBS.get(name)
-    if verb is None:
+    """Ask first. Once confirmed, work for some seconds; the page goes on if more is left."""
+    action = ACTIONS.get(name)
+    if action is None:
         raise Http404(name)
-    if not (verb.is_allowed(request) and admin.has_view_permission(request)):
+    if not (action.is_allowed(request) and admin.has_view_permission(request)):
         raise PermissionDenied
     try:
-        work = _work_asked_for(request, admin, verb)
+        work = _work_asked_for(request, admin, action)
     except IncorrectLookupParameters:
         return HttpResponseRedirect(reverse("admin:jobu_jobexecution_changelist"))
     if "confirmed" not in request.POST:
@@ -93,36 +96,36 @@ def act_view(request: HttpRequest, admin: JobuAdmin, name: str) -> HttpResponse:
         if time.monotonic() > end and work.left.exists():
             return _page(request, work, {"is_going_on": True, "left": _count(work)})
     level = messages.SUCCESS if work.done else messages.WARNING
-    text = verb.done % {"number": work.done, "count": f"{work.done:,}"}
-    admin.message_user(request, text if work.done else _nothing(verb), level)
+    text = action.done % {"number": work.done, "count": f"{work.done:,}"}
+    admin.message_user(request, text if work.done else _nothing(action), level)
     return HttpResponseRedirect(_back(request))
 
 
-def list_action(verb: Verb) -> Any:
-    """Make an action of Django's list of it: a question, with `has_<verb>_permission` to see it."""
+def list_action(action: Action) -> Any:
+    """Offer it in Django's list to users with `has_<name>_permission`; it asks before it acts."""
 
     def ask(admin: JobuAdmin, request: HttpRequest, queryset: JobExecutionQuerySet) -> HttpResponse:
         is_everything = request.POST.get("select_across") == "1"
-        ids = queryset.values_list("id", flat=True)[:_MOST_SELECTED]
-        work = Work(admin, verb, queryset, _DEFAULT_RAISE, after=0, until=_newest(), done=0)
+        ids = queryset.values_list("id", flat=True)[:_MAX_SELECTED]
+        work = Work(admin, action, queryset, _DEFAULT_RAISE, after=0, until=_newest(), done=0)
         return confirm(request, work, None if is_everything else list(ids))
 
-    ask.__name__ = verb.name
-    label: Any = verb.label
-    return action(permissions=[verb.name], description=label)(ask)
+    ask.__name__ = action.name
+    label: Any = action.label
+    return decorators.action(permissions=[action.name], description=label)(ask)
 
 
 def confirm(request: HttpRequest, work: Work, selected: list[int] | None = None) -> HttpResponse:
     count = _count(work)
-    counted = f"{count:,}" if count <= MOST_COUNTED else _("more than %s") % f"{MOST_COUNTED:,}"
+    counted = f"{count:,}" if count <= MAX_COUNTED else _("more than %s") % f"{MAX_COUNTED:,}"
     return _page(
         request,
         work,
         {
             "count": count,
-            "question": work.verb.question % {"number": count, "count": counted},
-            "nothing": _nothing(work.verb),
-            "examples": work.left.defer("errors", "result", "params")[:_SHOWN],
+            "question": work.action.question % {"number": count, "count": counted},
+            "nothing": _nothing(work.action),
+            "examples": work.left.defer("errors", "result", "params")[:_EXAMPLES],
             **({} if selected is None else {"ids": selected, "everything": False}),
         },
     )
@@ -132,11 +135,10 @@ def _page(request: HttpRequest, work: Work, context: dict[str, Any]) -> HttpResp
     return work.admin.render(
         request,
         "admin/jobu/jobexecution/confirm.html",
-        work.verb.label,
+        work.action.label,
         {
             "work": work,
-            "verb": work.verb,
-            "action": filtered(request, "admin:jobu_jobexecution_act", work.verb.name),
+            "address": filtered(request, "admin:jobu_jobexecution_act", work.action.name),
             "filters": [
                 (key, value)
                 for key, value in request.GET.items()
@@ -150,15 +152,15 @@ def _page(request: HttpRequest, work: Work, context: dict[str, Any]) -> HttpResp
     )
 
 
-def _work_asked_for(request: HttpRequest, admin: JobuAdmin, verb: Verb) -> Work:
+def _work_asked_for(request: HttpRequest, admin: JobuAdmin, action: Action) -> Work:
     if "everything" in request.POST:
         matching: Any = admin.get_changelist_instance(request).queryset
     else:
-        given = request.POST.getlist("ids")[:_MOST_SELECTED]
+        given = request.POST.getlist("ids")[:_MAX_SELECTED]
         matching = JobExecution.objects.filter(pk__in=ids_of(given))
     return Work(
         admin,
-        verb,
+        action,
         matching,
         number=max(-32_767, min(_number(request, "number", _DEFAULT_RAISE), 32_767)),
         after=_number(request, "after", 0),
@@ -179,23 +181,23 @@ def _newest() -> int:
 
 
 def _count(work: Work) -> int:
-    """Count, but not for ever. State by state, because each has an index of its own."""
+    """Count up to a limit, status by status: each status has an index of its own."""
     count = 0
-    for status in work.verb.statuses:
+    for status in work.action.statuses:
         of_status = work.left.filter(status=status).order_by().values("id")
-        count += of_status[: MOST_COUNTED + 1 - count].count()
-        if count > MOST_COUNTED:
+        count += of_status[: MAX_COUNTED + 1 - count].count()
+        if count > MAX_COUNTED:
             break
     return count
 
 
-def _nothing(verb: Verb) -> str:
-    states = ", ".join(str(status.label) for status in verb.statuses)
+def _nothing(action: Action) -> str:
+    states = ", ".join(str(status.label) for status in action.statuses)
     return _("None of them can be: only executions that are %(states)s.") % {"states": states}
 
 
 def _back(request: HttpRequest) -> str:
-    """Return where the operator came from: a detail page, or the list with its filter."""
+    """Return the page that the user came from: an execution's, or the list with its filter."""
     given = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(given, allowed_hosts={request.get_host()}):
         return given

@@ -1,4 +1,4 @@
-"""What an operator can do to executions, one or many."""
+"""The four actions on executions: retry, cancel, raise priority, discard."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Text = str | Promise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verb:
-    """One verb: who may, which executions it has a meaning for, and how to say so.
+class Action:
+    """One action: who may do it, to executions of which statuses, and the words for it.
 
-    `run` takes ids and a number (`takes_number`: how much to raise by) and returns the ids it
-    changed.
+    `run` takes ids and a number, and returns the ids that it changed. The number is how much to
+    raise the priority by; only an action with `takes_number` uses it.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Verb:
         return request.user.has_perm(f"jobu.{self.permission}")
 
 
-_RETRY = Verb(
+_RETRY = Action(
     name="retry",
     permission="retry_jobexecution",
     statuses=RETRIABLE,
@@ -63,7 +63,7 @@ _RETRY = Verb(
     history=_("Retried."),
     run=lambda ids, _number: retry_many(ids),
 )
-_CANCEL = Verb(
+_CANCEL = Action(
     name="cancel",
     permission="cancel_jobexecution",
     statuses=CANCELLABLE,
@@ -82,7 +82,7 @@ _CANCEL = Verb(
     history=_("Cancelled."),
     run=lambda ids, _number: cancel_many(ids),
 )
-_RAISE = Verb(
+_RAISE = Action(
     name="raise_priority",
     permission="change_jobexecution",
     statuses=(Status.PENDING,),
@@ -101,7 +101,7 @@ _RAISE = Verb(
     run=raise_priority_many,
     takes_number=True,
 )
-_DISCARD = Verb(
+_DISCARD = Action(
     name="discard",
     permission="delete_jobexecution",
     statuses=FINISHED,
@@ -119,8 +119,8 @@ _DISCARD = Verb(
     flag=DELETION,
 )
 
-VERBS = {verb.name: verb for verb in (_RETRY, _CANCEL, _RAISE, _DISCARD)}
+ACTIONS = {action.name: action for action in (_RETRY, _CANCEL, _RAISE, _DISCARD)}
 
 
-def verbs_for(request: HttpRequest) -> list[Verb]:
-    return [verb for verb in VERBS.values() if verb.is_allowed(request)]
+def actions_for(request: HttpRequest) -> list[Action]:
+    return [action for action in ACTIONS.values() if action.is_allowed(request)]

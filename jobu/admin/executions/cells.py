@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from jobu.admin.shared.base import JobuAdmin
 
-_MOST = 200
+_MAX_IDS = 200
 _COLUMNS = (
     "id",
     "status",
@@ -39,8 +39,8 @@ _COLUMNS = (
     "cancel_requested",
     "progress",
 )
-_LONGEST_BAR = 10**15
-_LONGEST_NOTE = 500
+_MAX_NUMBER = 10**15
+_MAX_NOTE_LENGTH = 500
 
 
 def state_cell(execution: JobExecution, now: datetime) -> SafeString:
@@ -58,10 +58,10 @@ def ran_cell(execution: JobExecution, now: datetime) -> SafeString:
 
 @require_GET
 def live_view(request: HttpRequest, admin: JobuAdmin) -> HttpResponse:
-    """Return the cells of the executions asked for; a script puts them in the old ones' place."""
+    """Return the cells of these executions; a script replaces the old cells by them."""
     if not admin.has_view_permission(request):
         raise PermissionDenied
-    ids = ids_of(request.GET.getlist("id")[:_MOST])
+    ids = ids_of(request.GET.getlist("id")[:_MAX_IDS])
     rows: Any = JobExecution.objects.filter(pk__in=ids).annotate(now=DatabaseNow()).only(*_COLUMNS)
     cells = [cell(row, row.now) for row in rows for cell in (state_cell, waited_cell, ran_cell)]
     return HttpResponse(format_html_join("", "{}", ((cell,) for cell in cells)))
@@ -72,13 +72,13 @@ def execution_badge(execution: JobExecution, now: datetime) -> SafeString:
 
 
 def status_badge(status: str) -> SafeString:
-    """Show a status alone, such as that of an attempt; it may be none that we know."""
+    """Show the status of an attempt, even one that jobu does not know."""
     known = status in Status.values
     return badge(status.lower(), str(Status(status).label)) if known else badge("", status)
 
 
 def waited_seconds(execution: JobExecution, now: datetime) -> float | None:
-    """Return how long it was, or is, claimable and not running; None if it is not due yet."""
+    """Return how long it could be claimed before it ran; None if it is not due yet."""
     until = execution.started_at or execution.finished_at or now
     seconds = (until - execution.available_at).total_seconds()
     return seconds if seconds >= 0 else None
@@ -96,13 +96,13 @@ def seconds_html(seconds: float | None) -> str:
 
 
 def progress_bar(progress: Any) -> SafeString | str:
-    """Show how far a handler says it is; it may have said anything."""
+    """Show the progress that a handler reported, whatever it reported."""
     if not isinstance(progress, dict) or not _is_number(progress.get("done")):
         return ""
     done, total, note = (
         progress["done"],
         progress.get("total"),
-        str(progress.get("note") or "")[:_LONGEST_NOTE],
+        str(progress.get("note") or "")[:_MAX_NOTE_LENGTH],
     )
     if total is None or not _is_number(total) or total <= 0:
         return format_html(
@@ -122,7 +122,7 @@ def progress_bar(progress: Any) -> SafeString | str:
 
 
 def _cell(execution: JobExecution, name: str, content: str) -> SafeString:
-    """Mark what is not finished as what the script asks for again."""
+    """Mark the cell of an unfinished execution, so that the script asks for it again."""
     return format_html(
         '<span id="jobu-{}-{}"{}>{}</span>',
         name,
@@ -134,7 +134,7 @@ def _cell(execution: JobExecution, name: str, content: str) -> SafeString:
 
 def _is_number(value: Any) -> bool:
     return (
-        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LONGEST_BAR
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MAX_NUMBER
     )
 
 

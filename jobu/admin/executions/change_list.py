@@ -43,14 +43,14 @@ _AGES = {
 
 
 class ExecutionChangeList(ChangeList):
-    """Newest first; `?before=` and `?after=` an id instead of page numbers."""
+    """Newest first; its pages are `?before=` or `?after=` an id, not numbers."""
 
     def get_filters_params(self, params: Any = None) -> Any:
         found = super().get_filters_params(params)
         return {key: value for key, value in found.items() if key not in (BEFORE, AFTER)}
 
     def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
-        """Begin at the newest again whenever a filter changes."""
+        """Begin at the newest whenever a filter changes."""
         cursors = {BEFORE: None, AFTER: None}
         return super().get_query_string({**cursors, **(new_params or {})}, remove)
 
@@ -67,13 +67,13 @@ class ExecutionChangeList(ChangeList):
         self.page = page
         self.result_list = page.executions
         self.result_count = max(self.total.number, len(page.executions))
-        # The same, so that Django does not write it beside the search field as if it were exact.
+        # Equal, or Django would show it beside the search field as an exact number.
         self.full_result_count = self.result_count
         self.show_full_result_count = False
         self.show_admin_actions = True
         self.can_show_all = False
         self.multi_page = page.newer is not None or page.older is not None
-        # Asked for its page numbers by Django's template; there is one.
+        # Django's template asks for page numbers; this has one page.
         self.paginator = Paginator([], self.list_per_page)
 
     @property
@@ -89,9 +89,9 @@ class ExecutionChangeList(ChangeList):
         return self.get_query_string()
 
     def _found_by_index(self, request: HttpRequest) -> JobExecutionQuerySet | None:
-        """Return what the filters with an index find; None if there are no others."""
+        """Return what the filters with an index find; None if every filter has one."""
         active: list[Any] = [s for s in self.filter_specs if getattr(s, "is_active", False)]
-        # What is searched for is found by its own index, however old it is.
+        # A search has its own index, which finds old executions, too.
         if self.query or all(spec.has_index for spec in active):
             return None
         found: Any = self.root_queryset.model._default_manager.all()
@@ -109,7 +109,7 @@ class StatusFilter(ChoiceFilter):
 
     @property
     def has_index(self) -> bool:  # type: ignore[override]
-        """There is none for success: it is what most executions come to."""
+        """Success has no index: nearly all executions have that status."""
         return self.value() != Status.SUCCESS
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -150,7 +150,7 @@ class SourceFilter(ChoiceFilter):
 
 
 class CreatedFilter(admin.ListFilter):
-    """A range of time: the last hour, day or week, or from and to in the reader's zone."""
+    """Filters by time: the last hour, day or week, or a range in the reader's zone."""
 
     title = _("creation")
     template = "jobu/filters/created.html"

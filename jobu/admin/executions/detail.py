@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from jobu.admin.executions.actions import verbs_for
+from jobu.admin.executions.actions import actions_for
 from jobu.admin.executions.cells import (
     execution_badge,
     ran_cell,
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from jobu.models import LogLine
 
 _AROUND = 6
-_MOST_ATTEMPTS = 10
-_MOST_LINES = 1_000
-_MOST_CHARACTERS_OF_LINES = 100_000
-_MOST_CHARACTERS_OF_NAME = 100
-# What can be downloaded, by the name that it has in the address.
+_MAX_ATTEMPTS = 10
+_MAX_LINES = 1_000
+_MAX_LINES_LENGTH = 100_000
+_MAX_NAME_LENGTH = 100
+# The columns that can be downloaded, by their names in the address.
 _COLUMNS = {"params": "params", "result": "result", "attempts": "errors"}
 
 
@@ -63,7 +63,7 @@ class Event:
 
 
 def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpResponse:
-    """Show it; there is nothing to post here."""
+    """Show the page; it takes no posts."""
     if request.method not in ("GET", "HEAD") or not admin.has_view_permission(request):
         raise PermissionDenied
     execution: Any = admin.get_object(request, unquote(object_id))
@@ -88,7 +88,7 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         **_lines(execution),
         "process": _process(request, admin, execution),
         "may_see_cron": admin.shows(request, CronJob),
-        "verbs": [v for v in verbs_for(request) if execution.status in v.statuses],
+        "actions": [a for a in actions_for(request) if execution.status in a.statuses],
         "may_retry_edited": execution.status in RETRIABLE
         and admin.allows(request, "retry_jobexecution"),
         **_around(execution),
@@ -98,7 +98,7 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
 
 
 def download_view(request: HttpRequest, admin: JobuAdmin, pk: int, name: str) -> HttpResponse:
-    """Return the whole of what the page shows the beginning of."""
+    """Return the whole of a value; the page shows only its beginning."""
     if request.method not in ("GET", "HEAD") or not admin.has_view_permission(request):
         raise PermissionDenied
     if name == "log":
@@ -113,13 +113,13 @@ def download_view(request: HttpRequest, admin: JobuAdmin, pk: int, name: str) ->
 
 
 def timeline(execution: JobExecution) -> list[Event]:
-    """Tell what happened, in order, from what the row has kept of the last attempts."""
+    """Return what happened, in order; the row keeps only the last attempts."""
     events = [Event(execution.created_at, _("Enqueued"))]
     known = [each for each in execution.errors if isinstance(each, dict)]
-    if earlier := len(known[:-_MOST_ATTEMPTS]):
+    if earlier := len(known[:-_MAX_ATTEMPTS]):
         text = ngettext("%s earlier attempt", "%s earlier attempts", earlier) % earlier
         events.append(Event(None, text))
-    events += [_failed_attempt(each) for each in known[-_MOST_ATTEMPTS:]]
+    events += [_failed_attempt(each) for each in known[-_MAX_ATTEMPTS:]]
     if execution.status == Status.PENDING:
         return [*events, Event(execution.available_at, _("Can be claimed from"))]
     is_told = execution.status in (Status.FAILED, Status.TIMEOUT) and bool(known)
@@ -134,11 +134,11 @@ def _failed_attempt(error: dict[str, Any]) -> Event:
 
     return Event(
         at=_moment(error.get("at")),
-        what=_("Attempt %s") % (text("attempt", _MOST_CHARACTERS_OF_NAME) or "?"),
-        badge=status_badge(text("status", _MOST_CHARACTERS_OF_NAME)),
+        what=_("Attempt %s") % (text("attempt", _MAX_NAME_LENGTH) or "?"),
+        badge=status_badge(text("status", _MAX_NAME_LENGTH)),
         message=text("message", MAX_MESSAGE_LENGTH),
         traceback=text("traceback", MAX_TRACEBACK_LENGTH),
-        process=text("process", _MOST_CHARACTERS_OF_NAME),
+        process=text("process", _MAX_NAME_LENGTH),
     )
 
 
@@ -168,13 +168,13 @@ def _process(request: HttpRequest, admin: JobuAdmin, execution: JobExecution) ->
 
 
 def _lines(execution: JobExecution) -> dict[str, Any]:
-    """Find the last log lines, as many as a page has room for."""
+    """Find the last log lines, up to the limits of a page."""
     lines: list[LogLine] = []
-    room = _MOST_CHARACTERS_OF_LINES
-    newest = _in_order(execution).reverse()[: _MOST_LINES + 1]
+    room = _MAX_LINES_LENGTH
+    newest = _in_order(execution).reverse()[: _MAX_LINES + 1]
     for line in newest:
         room -= len(line.message)
-        if room < 0 or len(lines) == _MOST_LINES:
+        if room < 0 or len(lines) == _MAX_LINES:
             return {"lines": lines[::-1], "lines_are_cut": True}
         lines.append(line)
     return {"lines": lines[::-1], "lines_are_cut": False}

@@ -1,4 +1,4 @@
-"""Executions: what ran, what runs, what waits."""
+"""The list of executions: what ran, what runs, what waits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.executions.acting import act_view, list_action
-from jobu.admin.executions.actions import VERBS
+from jobu.admin.executions.actions import ACTIONS
 from jobu.admin.executions.cells import live_view, ran_cell, state_cell, waited_cell
 from jobu.admin.executions.change_list import (
     CreatedFilter,
@@ -62,7 +62,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         CreatedFilter,
     )
     list_select_related = ("job",)
-    actions = tuple(list_action(verb) for verb in VERBS.values())
+    actions = tuple(list_action(action) for action in ACTIONS.values())
     list_per_page = 100
     sortable_by = ()
     ordering = ("-id",)
@@ -76,7 +76,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Find by what an index has, never by a part of a text."""
+        """Find by id or dedupe key: both have an index."""
         term = search_term.strip().removeprefix("#")
         if not term:
             return queryset, False
@@ -89,16 +89,16 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         return queryset.filter(dedupe_key__in=[key, message_key(key)]), False
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
-        return VERBS["retry"].is_allowed(request)
+        return ACTIONS["retry"].is_allowed(request)
 
     def has_cancel_permission(self, request: HttpRequest) -> bool:
-        return VERBS["cancel"].is_allowed(request)
+        return ACTIONS["cancel"].is_allowed(request)
 
     def has_raise_priority_permission(self, request: HttpRequest) -> bool:
-        return VERBS["raise_priority"].is_allowed(request)
+        return ACTIONS["raise_priority"].is_allowed(request)
 
     def has_discard_permission(self, request: HttpRequest) -> bool:
-        return VERBS["discard"].is_allowed(request)
+        return ACTIONS["discard"].is_allowed(request)
 
     def get_urls(self) -> list[URLPattern]:
         own = self.own_urls(

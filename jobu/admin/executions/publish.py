@@ -1,4 +1,4 @@
-"""Publish a message, as a producer would."""
+"""Publish a message to the queue system, as a producer does."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class MessageForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if "params" in cleaned and "handler_name" in cleaned:
-            # With a cron job, what the handler gets is more than what stands here: it is not asked.
+            # With a cron job the handler gets its params, too, so these alone are not checked.
             name = "" if cleaned.get("job_id") else cleaned["handler_name"]
             try:
                 checked_params(name, cleaned["params"])

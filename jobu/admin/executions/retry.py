@@ -56,7 +56,7 @@ def retry_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
 
 
 def _note(before: dict[str, Any], after: dict[str, Any]) -> str:
-    """Name what was changed, without the values: the history is kept for ever."""
+    """Name the changed params without their values: the history is kept for ever."""
     nothing = object()
     names = [n for n in {**before, **after} if before.get(n, nothing) != after.get(n, nothing)]
     if not names:

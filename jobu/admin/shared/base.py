@@ -35,9 +35,9 @@ _MAX_SEARCH_WORDS = 10
 
 
 class JobuAdmin(ModelAdmin):
-    """Brings the looks and the scripts of jobu's pages, and bounds what a list can be asked for."""
+    """Adds jobu's styles and scripts, and limits what a list can be asked for."""
 
-    # Counts beside each filter would read the whole history, once for each.
+    # Each count beside a filter would read the whole history.
     show_facets = admin.ShowFacets.NEVER
 
     class Media:
@@ -70,7 +70,7 @@ class JobuAdmin(ModelAdmin):
 
     @property
     def urls(self) -> list[URLPattern]:
-        """Keep what is posted, and what the views make of it, out of error reports."""
+        """Keep posted values and the views' variables out of error reports."""
         found: list[URLPattern] = super().urls
         for pattern in found:
             pattern.callback = sensitive_post_parameters()(sensitive_variables()(pattern.callback))
@@ -82,14 +82,14 @@ class JobuAdmin(ModelAdmin):
         return super().changelist_view(request, {**title, **(extra_context or {})})
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Allow the filters of the list alone: Django's would be any lookup, such as a regex."""
+        """Allow only the filters of the list; Django would allow any lookup, such as a regex."""
         filters = self.list_filter if request is None else self.get_list_filter(request)
         return lookup in {name for each in filters for name in parameters_of(each)}
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Say why, if the list cannot be what was asked for."""
+        """Tell the user why the list cannot be filtered as asked."""
         try:
-            # Django would drop such a search, and the list would be everything.
+            # Django would drop such a search, and list everything.
             if "\0" in request.GET.get(SEARCH_VAR, ""):
                 raise IncorrectLookupParameters("A NUL character is in no row.")
             return super().get_changelist_instance(request)
@@ -100,7 +100,7 @@ class JobuAdmin(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Find nothing by what is longer than any name, or has so many words that it takes long."""
+        """Find nothing if the text is longer than any name, or has too many words."""
         if (
             "\0" in search_term
             or len(search_term) > _MAX_SEARCH_LENGTH
@@ -114,19 +114,19 @@ class JobuAdmin(ModelAdmin):
         return super().get_object(request, object_id, from_field or None)
 
     def gone(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Say that there is no such row any more, as Django's own pages do."""
+        """Tell the user that the row is gone, as Django's own pages do."""
         redirect: Any = getattr(self, "_get_obj_does_not_exist_redirect")  # noqa: B009 - not in stubs
         response: HttpResponse = redirect(request, self.opts, object_id)
         return response
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Let only who may view it delete it: the page that asks shows it."""
+        """Let only users who may view a row delete it: the question shows the row."""
         return super().has_delete_permission(request, obj) and self.has_view_permission(
             request, obj
         )
 
     def shows(self, request: HttpRequest, model: type[Model]) -> bool:
-        """Tell whether the user may look at the rows of another model, on its own pages."""
+        """Tell whether the user may see the pages of another model."""
         site = self.admin_site
         return site.is_registered(model) and site.get_model_admin(
             model

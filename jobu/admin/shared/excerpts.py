@@ -1,4 +1,4 @@
-"""Values and texts as a page shows them: so much and no more, with the whole as a download."""
+"""The beginning of large values and texts for a page, and the whole as a download."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Excerpt:
 
 
 def excerpt(value: Any, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
-    """Write a value as JSON over several lines, but no more of it than is shown.
+    """Write a value as JSON over several lines, and stop at the limit.
 
-    Indentation can make thirty megabytes of one, so the whole is not even written.
+    Indentation can turn one megabyte into thirty, so the whole is never written.
     """
     parts: list[str] = []
     length = 0
@@ -38,13 +38,13 @@ def excerpt(value: Any, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
 
 
 def excerpt_of_bytes(content: bytes, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
-    """Decode no more than is shown; what is not UTF-8 is escaped."""
-    # A character has up to four bytes; one byte more tells that there is more.
+    """Decode only the bytes that are shown; escape those that are not UTF-8."""
+    # A character has up to four bytes. One more byte shows that the text goes on.
     return _beginning(content[: 4 * limit + 1].decode(errors="backslashreplace"), limit)
 
 
 def download(content: bytes | str, filename: str) -> HttpResponse:
-    """Return a file to be kept: no browser shows it, or takes it for another kind of file."""
+    """Return a file that browsers save; they neither show it nor guess its type."""
     kind = "application/json" if filename.endswith(".json") else "text/plain"
     return HttpResponse(
         content,
@@ -57,7 +57,7 @@ def download(content: bytes | str, filename: str) -> HttpResponse:
 
 
 def download_json(value: Any, filename: str) -> HttpResponse:
-    """Return a value as a file; on one line, which is about as long as it is stored."""
+    """Return a value as a JSON file on one line."""
     return download(json.dumps(value, ensure_ascii=False), filename)
 
 

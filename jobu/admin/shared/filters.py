@@ -63,7 +63,7 @@ class HandlerFilter(ChoiceFilter):
 
 
 class QueueFilter(ChoiceFilter):
-    """Offers the queues that handlers and cron jobs name; `?queue=` takes any other."""
+    """Offers the queues of handlers and cron jobs; `?queue=` takes any other."""
 
     title = _("queue")
     parameter_name = "queue"
@@ -75,7 +75,7 @@ class QueueFilter(ChoiceFilter):
 
 
 def parameters_of(list_filter: Any) -> tuple[str, ...]:
-    """Return the names that a filter has in an address."""
+    """Return the names of a filter's parameters in an address."""
     if issubclass(list_filter, admin.SimpleListFilter):
         return (str(list_filter.parameter_name),)
     parameters: tuple[str, ...] = list_filter.parameters

@@ -1,6 +1,6 @@
-"""Params to look at and to edit, as fields made of the handler's types or as JSON.
+"""Params on a page and in a form: as JSON, or as one field for each param of the handler.
 
-Who may not see what is sensitive gets masks. One that is left as it is keeps its value.
+Users who may not see sensitive values get masks. A mask that is not edited keeps its value.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def shown(request: HttpRequest, value: Any, handler_name: str) -> Any:
 
 
 class ParamsWidget(forms.Textarea):
-    """A JSON editor; a script makes fields of it where the handler says which params it takes.
+    """A JSON editor; a script turns it into fields if the handler declares its params.
 
-    The handler is fixed, or chosen in another field of the form, whose id is then given.
+    `handler_name` is a fixed handler; `handler_field` is the id of the field that chooses one.
     """
 
     template_name = "jobu/widgets/params.html"
@@ -68,7 +68,7 @@ class ParamsWidget(forms.Textarea):
 
 
 class ParamsField(_JSONField):
-    """A JSON object, shown over several lines; one that is too large for that stays as it is."""
+    """A JSON object, shown over several lines; a large one cannot be edited."""
 
     default_error_messages = {  # noqa: RUF012 - as Django reads it
         "invalid": _("This is not JSON: %(problem)s."),
@@ -92,7 +92,7 @@ class ParamsField(_JSONField):
         return params
 
     def fit(self, params: Any, whole: str) -> None:
-        """Let params be, if they are too large for a form; `whole` is where to download them."""
+        """Disable the field if the params are too large; `whole` is where to download them."""
         if not is_editable(params):
             self.disabled = True
             self.help_text = format_html(
@@ -106,7 +106,7 @@ class ParamsField(_JSONField):
             )
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        """Pass over what is sent for a field that cannot be edited; Django's would read it."""
+        """Ignore what is sent for a disabled field; Django would parse it."""
         return not self.disabled and super().has_changed(initial, data)
 
     def prepare_value(self, value: Any) -> Any:
@@ -145,7 +145,7 @@ def is_editable(params: Any) -> bool:
 def checked_params(
     handler_name: str, params: dict[str, Any], kept: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Put back what is masked, and refuse what the handler would; one not here cannot be asked."""
+    """Put masked values back, and check the params if the handler is registered here."""
     spec = handlers.get(handler_name)
     try:
         restored: dict[str, Any] = restore(params, kept, handlers.sensitive_of(handler_name))
@@ -158,7 +158,7 @@ def checked_params(
 
 
 def handler_choices(specs: Iterable[HandlerSpec] = handlers, current: str = "") -> list[Any]:
-    """Offer the handlers, by module; and the present one even if it is not here."""
+    """Offer the handlers by module, and the current one even if it is not registered."""
     modules: dict[str, list[tuple[str, str]]] = {}
     for spec in specs:
         modules.setdefault(spec.module, []).append((spec.name, spec.name))
@@ -169,7 +169,7 @@ def handler_choices(specs: Iterable[HandlerSpec] = handlers, current: str = "") 
 
 
 def schema_of(spec: HandlerSpec) -> dict[str, Any]:
-    """Return what the script needs to know of a handler."""
+    """Return what the widget's script needs to know about a handler."""
     fields = spec.fields
     options = spec.options
     return {
