@@ -13,8 +13,8 @@ from django.urls import reverse
 from jobu import handler
 from jobu.masking import MASK
 from jobu.models import CronJob, DeadLetter, JobExecution, Status
+from tests.admin.cron_jobs.test_cron_jobs import ADD, FORM
 from tests.admin.pages import cron, history, list_of, page_of, staff
-from tests.admin.test_cron_jobs import ADD, FORM
 from tests.queue.builders import finished
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("temporary_handlers", "charge")]
