@@ -250,6 +250,38 @@ def test_huge_values_and_long_names_fit_a_phone(admin: Browser) -> None:
     assert admin.find_all(".jobu-format") == []
 
 
+LONG_NAME = "Send the report about all that was sold and returned to each of the regional managers"
+# Lines of a title that lie over or under a button.
+HIDDEN_LINES = """
+const buttons = document.querySelectorAll('.object-tools a, .object-tools button');
+const lines = [...document.querySelectorAll('#content > h1, #content > h2')].flatMap((title) => {
+    const text = document.createRange();
+    text.selectNodeContents(title);
+    return [...text.getClientRects()];
+});
+return lines.filter((line) => [...buttons].some((button) => {
+    const box = button.getBoundingClientRect();
+    return line.left < box.right && box.left < line.right
+        && line.top < box.bottom && box.top < line.bottom;
+})).length;
+"""
+
+
+@pytest.mark.parametrize("width", [1400, 1280, 800, 390])
+def test_the_buttons_of_a_page_leave_its_title_alone(admin: Browser, width: int) -> None:
+    admin.resize(width, 900)
+    for name in ("nightly", LONG_NAME):
+        job = cron(name=name)
+        failed = finished(Status.FAILED, job=job, handler_name=name)
+        letter = DeadLetter.objects.create(
+            adapter="kafka", source_id=name, body=b"x", reason="unknown"
+        )
+        for row in (job, failed, letter):
+            open_page(admin, row)
+            admin.find(".object-tools")
+            assert admin.script(HIDDEN_LINES) == 0, row
+
+
 def too_wide(browser: Browser) -> int:
     """Return by how many pixels the page is wider than the window."""
     return int(browser.script("return document.documentElement.scrollWidth - window.innerWidth"))
