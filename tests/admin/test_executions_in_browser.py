@@ -10,7 +10,7 @@ from selenium.webdriver.support.ui import Select
 
 from jobu import cancel, enqueue
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Status
-from tests.admin.pages import cron
+from tests.admin.pages import cron, user_with
 from tests.browser import Browser
 from tests.queue.builders import database_now, finished, pending, process, running
 from tests.workers import WorkerProcesses
@@ -142,6 +142,16 @@ def test_a_user_without_permission_is_refused(browser: Browser, transactional_db
     assert "403" in browser.driver.page_source
     browser.open("admin:jobu_cronjob_changelist")
     assert "403" in browser.driver.page_source
+
+
+def test_who_may_only_publish_gets_the_fields_of_a_handler(
+    browser: Browser, transactional_db: None
+) -> None:
+    browser.sign_in(user_with("publish_message"))
+    browser.open("admin:jobu_publish")
+    Select(browser.find("#id_handler_name")).select_by_value("sleep")
+    browser.find("#id_params_seconds").send_keys("7")
+    assert browser.console() == []
 
 
 def test_markup_in_every_string_is_inert(admin: Browser) -> None:

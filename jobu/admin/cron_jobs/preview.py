@@ -22,9 +22,9 @@ from jobu.handlers.registry import handlers
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from django.contrib.admin import ModelAdmin
     from django.http import HttpRequest
 
+    from jobu.admin.shared.base import JobuAdmin
     from jobu.cron.preview import ClockChange, Tick
 
 _SHOWN = 10
@@ -59,8 +59,9 @@ def preview_html(expression: str, zone: str, name: str) -> str:
 
 
 @require_GET
-def preview_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
-    _refuse_strangers(request, admin)
+def preview_view(request: HttpRequest, admin: JobuAdmin) -> HttpResponse:
+    if not _may_see_form(request, admin):
+        raise PermissionDenied
     given = [
         request.GET.get(key, "")[:_MAX_LENGTH] for key in ("cron_expression", "timezone", "name")
     ]
@@ -68,16 +69,23 @@ def preview_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
 
 
 @require_GET
-def handler_view(request: HttpRequest, admin: ModelAdmin[Any]) -> HttpResponse:
-    """Return a handler's docstring, params and defaults as JSON; 404 if it is not registered."""
-    _refuse_strangers(request, admin)
-    spec = handlers.get(request.GET.get("name", ""))
-    return JsonResponse(schema_of(spec) if spec else {}, status=200 if spec else 404)
+def handler_view(request: HttpRequest, admin: JobuAdmin) -> HttpResponse:
+    """Return a handler's docstring, params and defaults as JSON; 404 if it is not registered.
 
-
-def _refuse_strangers(request: HttpRequest, admin: ModelAdmin[Any]) -> None:
-    if not (admin.has_view_or_change_permission(request) or admin.has_add_permission(request)):
+    The form for messages asks here, too. Users who may only publish messages see the handlers
+    that messages may start.
+    """
+    sees_all = _may_see_form(request, admin)
+    if not (sees_all or admin.allows(request, "publish_message")):
         raise PermissionDenied
+    spec = handlers.get(request.GET.get("name", ""))
+    if spec is None or not (sees_all or spec.takes_events):
+        return JsonResponse({}, status=404)
+    return JsonResponse(schema_of(spec))
+
+
+def _may_see_form(request: HttpRequest, admin: JobuAdmin) -> bool:
+    return admin.has_view_or_change_permission(request) or admin.has_add_permission(request)
 
 
 def _shown(tick: Tick, now: datetime) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from tests.admin.pages import cron, history, list_of, staff, told
 pytestmark = pytest.mark.django_db
 
 PUBLISH = reverse("admin:jobu_publish")
+HANDLER = reverse("admin:jobu_cronjob_handler")
 
 
 class Outbox(BaseQueueAdapter):
@@ -94,3 +95,15 @@ def test_publishing_has_its_own_permission() -> None:
     friend = staff("publish_message")
     assert friend.post(PUBLISH, {"handler_name": "echo"}).status_code == 302
     assert len(Outbox.sent) == 1
+
+
+def test_who_may_only_publish_learns_what_handlers_of_messages_take() -> None:
+    friend = staff("publish_message")
+    assert HANDLER in friend.get(PUBLISH).text
+    answer = friend.get(HANDLER, {"name": "sleep"})
+    assert answer.status_code == 200
+    assert [field["name"] for field in answer.json()["fields"]] == ["seconds"]
+    # Messages may not start this one.
+    assert friend.get(HANDLER, {"name": "effect"}).status_code == 404
+    assert staff("view_cronjob").get(HANDLER, {"name": "effect"}).status_code == 200
+    assert staff("view_jobexecution").get(HANDLER, {"name": "sleep"}).status_code == 403
