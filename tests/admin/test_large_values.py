@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Process, Status
+from tests.admin.cron_jobs.test_cron_jobs import ADD, FORM
 from tests.admin.pages import act, cron, list_of, page_of, staff, told
 from tests.queue.builders import finished, pending, process, running
 
@@ -182,6 +183,38 @@ def test_a_copy_of_large_params_starts_without_them(admin_client: Client) -> Non
     assert told(page) == ["The params are too large for a form, so they are not copied."]
 
 
+def test_a_description_that_is_too_large_for_a_form_stays_as_it_is(admin_client: Client) -> None:
+    job = cron(description=TEXT)
+    for client in (admin_client, staff("view_cronjob")):
+        page = client.get(page_of(job))
+        assert len(page.content) < MAX_PAGE_SIZE
+        assert "This is only the beginning." in page.text
+        address = reverse("admin:jobu_cronjob_description", args=[job.pk])
+        assert address in page.text
+        assert client.get(address).text == TEXT
+    assert size_of(admin_client, list_of(CronJob)) < MAX_PAGE_SIZE
+    page = admin_client.post(page_of(job), {**FORM, "description": "short"}, follow=True)
+    assert "was changed successfully" in told(page)[0]
+    job.refresh_from_db()
+    assert (job.timezone, job.description) == ("Europe/Berlin", TEXT)
+
+
+def test_a_copy_of_a_large_description_starts_without_it(admin_client: Client) -> None:
+    job = cron(description=TEXT)
+    page = admin_client.get(reverse("admin:jobu_cronjob_add", query={"copy": job.pk}))
+    assert len(page.content) < MAX_PAGE_SIZE
+    assert told(page) == ["The description is too large for a form, so it is not copied."]
+
+
+def test_a_description_longer_than_a_form_can_show_is_refused(admin_client: Client) -> None:
+    page = admin_client.post(ADD, {**FORM, "description": "x" * 100_001})
+    assert "has at most 100000 characters" in page.text
+    admin_client.post(ADD, {**FORM, "description": "x" * 100_000})
+    job = CronJob.objects.get()
+    assert len(job.description) == 100_000
+    assert "maxlength" in admin_client.get(page_of(job)).text
+
+
 def test_a_process_names_some_of_what_it_runs(admin_client: Client) -> None:
     worker = process(slots=300)
     for _ in range(250):
@@ -202,7 +235,10 @@ def test_a_download_needs_the_permission_to_view() -> None:
             reverse("admin:jobu_deadletter_download", args=[dead.pk, name])
             for name in ("body", "key", "headers")
         ],
-        "view_cronjob": [reverse("admin:jobu_cronjob_download", args=[job.pk])],
+        "view_cronjob": [
+            reverse(f"admin:jobu_cronjob_{name}", args=[job.pk])
+            for name in ("download", "description")
+        ],
     }
     for codename, own in addresses.items():
         others = [f"view_{model._meta.model_name}" for model in (Process, CronJob, DeadLetter)]

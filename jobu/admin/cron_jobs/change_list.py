@@ -23,8 +23,9 @@ class CronChangeList(ChangeList):
     """Adds to each row its runs, the user's permissions and the query of the list."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
-        """Leave out the params: the list does not show them, and they may be megabytes."""
-        return super().get_queryset(request, exclude_parameters).defer("handler_params")
+        """Leave out what the list does not show and what may be megabytes."""
+        rows = super().get_queryset(request, exclude_parameters)
+        return rows.defer("description", "handler_params")
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

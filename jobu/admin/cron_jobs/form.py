@@ -9,9 +9,17 @@ from zoneinfo import available_timezones
 from django import forms
 from django.core.exceptions import ValidationError
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.shared.params import ParamsField, ParamsWidget, checked_params, handler_choices
+from jobu.admin.shared.excerpts import MAX_EDITED_LENGTH
+from jobu.admin.shared.params import (
+    ParamsField,
+    ParamsWidget,
+    checked_params,
+    handler_choices,
+    is_editable,
+)
 from jobu.conf import settings
 from jobu.cron import problem_with_expression
 from jobu.handlers.registry import handlers
@@ -41,6 +49,12 @@ class CronJobForm(_ModelForm):
 
     kept_from: CronJob | None = None
     sees_secrets = False
+    description = forms.CharField(
+        label=_("Description"),
+        required=False,
+        max_length=MAX_EDITED_LENGTH,
+        widget=forms.Textarea({"class": "vLargeTextField", "rows": 2}),
+    )
     handler_params = ParamsField(
         label=_("Params"),
         required=False,
@@ -78,11 +92,9 @@ class CronJobForm(_ModelForm):
                     "spellcheck": "false",
                 }
             ),
-            "description": forms.Textarea({"class": "vLargeTextField", "rows": 2}),
         }
         labels = {  # noqa: RUF012
             "name": _("Name"),
-            "description": _("Description"),
             "cron_expression": _("Cron expression"),
             "timezone": _("Time zone"),
             "is_enabled": _("Enabled"),
@@ -167,6 +179,28 @@ class CronJobForm(_ModelForm):
         )
         if problem:
             self.add_error("cron_expression", problem)
+
+
+def copy_of(job: CronJob) -> tuple[dict[str, Any], list[str]]:
+    """Return what the form of a copy starts with, and what it says about values left out.
+
+    The copy is disabled at first.
+    """
+    fields = {name: getattr(job, name) for name in CronJobForm.Meta.fields}
+    fields |= {"name": gettext("%s (copy)") % job, "is_enabled": False}
+    notes = []
+    if has_long_description(job):
+        del fields["description"]
+        notes.append(gettext("The description is too large for a form, so it is not copied."))
+    if not is_editable(job.handler_params):
+        del fields["handler_params"]
+        notes.append(gettext("The params are too large for a form, so they are not copied."))
+    return fields, notes
+
+
+def has_long_description(job: CronJob) -> bool:
+    """Tell whether the description is too large for the form; code and the API set no limit."""
+    return len(job.description) > MAX_EDITED_LENGTH
 
 
 def validate_time(moment: datetime) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
@@ -15,13 +14,13 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.cron_jobs.actions import backfill_view, run_view, switch, switch_view
 from jobu.admin.cron_jobs.change_list import CronChangeList, EnabledFilter, FailingFilter
-from jobu.admin.cron_jobs.form import CronJobForm
+from jobu.admin.cron_jobs.form import CronJobForm, copy_of, has_long_description
 from jobu.admin.cron_jobs.preview import handler_view, preview_html, preview_view, words_of
 from jobu.admin.cron_jobs.runs import next_run_of, runs_of
 from jobu.admin.shared.base import JobuAdmin
-from jobu.admin.shared.excerpts import download_json, excerpt
+from jobu.admin.shared.excerpts import download, download_json, excerpt, excerpt_of_text
 from jobu.admin.shared.filters import HandlerFilter, QueueFilter
-from jobu.admin.shared.params import is_editable, sees_secrets, shown
+from jobu.admin.shared.params import sees_secrets, shown
 from jobu.admin.shared.words import absolute
 from jobu.models import CronJob, JobExecution
 
@@ -51,7 +50,7 @@ class CronJobAdmin(JobuAdmin):
     list_filter = (EnabledFilter, FailingFilter, HandlerFilter, QueueFilter)
     list_per_page = 50
     search_fields = ("name", "description", "handler_name")
-    readonly_fields = ("params", "preview", *_STATE)
+    readonly_fields = ("long_description", "params", "preview", *_STATE)
     actions = ("enable", "disable")
     save_on_top = False
     fieldsets = (
@@ -86,12 +85,14 @@ class CronJobAdmin(JobuAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return self.fieldsets
-        what, *others = self.fieldsets
+        description = "long_description" if has_long_description(obj) else "description"
+        params = "handler_params"
         if not self.has_change_permission(request, obj):
             # Django would show all of the params, unmasked, even if they are megabytes.
-            what = (_("What"), {"fields": ("name", "description", "handler_name", "params")})
+            params = "params"
             obj.shown_params = shown(request, obj.handler_params, obj.handler_name)
-        return (what, *others, (_("State"), {"fields": _STATE}))
+        what = (_("What"), {"fields": ("name", description, "handler_name", params)})
+        return (what, *self.fieldsets[1:], (_("State"), {"fields": _STATE}))
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
@@ -122,7 +123,8 @@ class CronJobAdmin(JobuAdmin):
                 "preview/": (preview_view, "jobu_cronjob_preview"),
                 "handler/": (handler_view, "jobu_cronjob_handler"),
                 "<int:pk>/run/": (run_view, "jobu_cronjob_run"),
-                "<int:pk>/params/": (_download_view, "jobu_cronjob_download"),
+                "<int:pk>/params/": (_params_view, "jobu_cronjob_download"),
+                "<int:pk>/description/": (_description_view, "jobu_cronjob_description"),
                 "<int:pk>/backfill/": (backfill_view, "jobu_cronjob_backfill"),
                 "<int:pk>/switch/": (switch_view, "jobu_cronjob_switch"),
             }
@@ -144,18 +146,16 @@ class CronJobAdmin(JobuAdmin):
         )
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Start from another cron job with `?copy=`; the copy is disabled at first."""
+        """Start from another cron job with `?copy=`."""
         copied = self._copied(request)
         if copied is None:
             given = super().get_changeform_initial_data(request)
             # Django has two inputs for a time, so the address cannot fill it in.
             return {name: text for name, text in given.items() if name not in _TIMES}
-        fields = {name: getattr(copied, name) for name in CronJobForm.Meta.fields}
-        if not is_editable(copied.handler_params):
-            del fields["handler_params"]
-            text = gettext("The params are too large for a form, so they are not copied.")
-            self.message_user(request, text, messages.WARNING)
-        return {**fields, "name": gettext("%s (copy)") % copied, "is_enabled": False}
+        fields, notes = copy_of(copied)
+        for note in notes:
+            self.message_user(request, note, messages.WARNING)
+        return fields
 
     def _copied(self, request: HttpRequest) -> CronJob | None:
         copied: CronJob | None = self.get_object(request, request.GET.get("copy", ""))
@@ -230,11 +230,15 @@ class CronJobAdmin(JobuAdmin):
         url = reverse("admin:jobu_cronjob_run", args=[job.pk])
         return format_html('<a class="jobu-tool" href="{}">{}</a>', url, gettext("Run now"))
 
+    @admin.display(description=_("Description"))
+    def long_description(self, job: CronJob) -> str:
+        whole = reverse("admin:jobu_cronjob_description", args=[job.pk])
+        return excerpt_of_text(job.description).html(whole)
+
     @admin.display(description=_("Params"))
     def params(self, job: Any) -> str:
         whole = reverse("admin:jobu_cronjob_download", args=[job.pk])
-        context = {"excerpt": excerpt(job.shown_params), "whole": whole}
-        return render_to_string("admin/jobu/excerpt.html", context)
+        return excerpt(job.shown_params).html(whole)
 
     @admin.display(description=_("Problem"), empty_value="–")
     def problem_now(self, job: CronJob) -> str:
@@ -270,10 +274,21 @@ class CronJobAdmin(JobuAdmin):
         )
 
 
-def _download_view(request: HttpRequest, admin: CronJobAdmin, pk: int) -> HttpResponse:
+def _description_view(request: HttpRequest, admin: CronJobAdmin, pk: int) -> HttpResponse:
+    """Return all of the description."""
+    job = _viewed(request, admin, pk, "description")
+    return download(job.description, f"cron-job-{pk}.description.txt")
+
+
+def _params_view(request: HttpRequest, admin: CronJobAdmin, pk: int) -> HttpResponse:
     """Return all of the params."""
-    job = get_object_or_404(CronJob.objects.only("handler_name", "handler_params"), pk=pk)
-    if not admin.has_view_permission(request, job):
-        raise PermissionDenied
+    job = _viewed(request, admin, pk, "handler_name", "handler_params")
     params = shown(request, job.handler_params, job.handler_name)
     return download_json(params, f"cron-job-{pk}.params.json")
+
+
+def _viewed(request: HttpRequest, admin: CronJobAdmin, pk: int, *columns: str) -> CronJob:
+    job = get_object_or_404(CronJob.objects.only(*columns), pk=pk)
+    if not admin.has_view_permission(request, job):
+        raise PermissionDenied
+    return job

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
+from django.template.loader import render_to_string
 
 MAX_VALUE_LENGTH = 20_000
 MAX_EDITED_LENGTH = 100_000
@@ -21,6 +22,10 @@ class Excerpt:
     text: str
     is_cut: bool
 
+    def html(self, whole: str) -> str:
+        """Render it; `whole` is where to download the rest."""
+        return render_to_string("admin/jobu/excerpt.html", {"excerpt": self, "whole": whole})
+
 
 def excerpt(value: Any, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
     """Write a value as JSON over several lines, and stop at the limit.
@@ -34,13 +39,17 @@ def excerpt(value: Any, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
         length += len(part)
         if length > limit:
             break
-    return _beginning("".join(parts), limit)
+    return excerpt_of_text("".join(parts), limit)
+
+
+def excerpt_of_text(text: str, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
+    return Excerpt(text[:limit], is_cut=len(text) > limit)
 
 
 def excerpt_of_bytes(content: bytes, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
     """Decode only the bytes that are shown; escape those that are not UTF-8."""
     # A character has up to four bytes. One more byte shows that the text goes on.
-    return _beginning(content[: 4 * limit + 1].decode(errors="backslashreplace"), limit)
+    return excerpt_of_text(content[: 4 * limit + 1].decode(errors="backslashreplace"), limit)
 
 
 def download(content: bytes | str, filename: str) -> HttpResponse:
@@ -59,7 +68,3 @@ def download(content: bytes | str, filename: str) -> HttpResponse:
 def download_json(value: Any, filename: str) -> HttpResponse:
     """Return a value as a JSON file on one line."""
     return download(json.dumps(value, ensure_ascii=False), filename)
-
-
-def _beginning(text: str, limit: int) -> Excerpt:
-    return Excerpt(text[:limit], is_cut=len(text) > limit)
