@@ -23,7 +23,7 @@ class CronChangeList(ChangeList):
     """Adds to each row its runs, the user's permissions and the query of the list."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
-        """Leave out what the list does not show and what may be megabytes."""
+        """Leave out description and params: the list shows neither, and they may be large."""
         rows = super().get_queryset(request, exclude_parameters)
         return rows.defer("description", "handler_params")
 

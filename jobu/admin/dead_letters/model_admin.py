@@ -1,4 +1,4 @@
-"""Dead letters: messages that could not become executions; why, and what to do about them."""
+"""The list of dead letters: messages that could not become executions, and why."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class DeadLetterAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Requeue"), permissions=["requeue"])
     def requeue_selected(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> None:
-        """Requeue each that now can be; say of the others why not."""
+        """Requeue the messages that can be requeued now; tell why the others cannot."""
         problems: list[str] = []
         letters = list(queryset)
         for letter in letters:
