@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.executions.acting import act_view, list_action
 from jobu.admin.executions.actions import ACTIONS
+from jobu.admin.executions.bulk import act_view, list_action
 from jobu.admin.executions.cells import live_view, ran_cell, state_cell, waited_cell
 from jobu.admin.executions.change_list import (
     CreatedFilter,

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from jobu.admin import JobExecutionAdmin
-from jobu.admin.executions import acting
+from jobu.admin.executions import bulk
 from jobu.models import JobExecution, Status
 from tests.admin.pages import act, history, list_of, page_of, staff, told
 from tests.queue.builders import column, finished, pending, running
@@ -60,7 +60,7 @@ def test_a_selection_is_counted_before_it_is_retried(admin_client: Client) -> No
 def test_all_that_match_the_filter_are_retried_and_nothing_else(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acting, "BATCH_SIZE", 3)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 3)
     chosen = [finished(Status.FAILED, handler_name="fail") for _ in range(7)]
     finished(Status.FAILED, handler_name="echo")
     query = {"status": "FAILED", "handler_name": "fail"}
@@ -77,8 +77,8 @@ def test_all_that_match_the_filter_are_retried_and_nothing_else(
 def test_long_work_goes_on_in_the_next_request(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acting, "BATCH_SIZE", 2)
-    monkeypatch.setattr(acting, "SECONDS_PER_REQUEST", -1)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 2)
+    monkeypatch.setattr(bulk, "SECONDS_PER_REQUEST", -1)
     first, *_others = [finished(Status.FAILED) for _ in range(5)]
     page = confirm(admin_client, ask(admin_client, "retry", first, across=True, status="FAILED"))
     rounds = 0
