@@ -5,17 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
-from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobu.admin.filters import ScopeFilter
-from jobu.admin.read_only import JobuAdmin
+from jobu.admin.shared.base import JobuAdmin
+from jobu.admin.shared.filters import ChoiceFilter
 from jobu.models import ApiToken
+from jobu.models.api_token import Scope
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
+
+
+class ScopeFilter(ChoiceFilter):
+    template = "admin/filter.html"
+    title = _("scope")
+    parameter_name = "scope"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(Scope.choices)
 
 
 @admin.register(ApiToken)
@@ -33,7 +42,7 @@ class ApiTokenAdmin(JobuAdmin):
     def get_readonly_fields(
         self, request: HttpRequest, obj: ApiToken | None = None
     ) -> tuple[str, ...]:
-        """A token that somebody uses does not change under them; it is revoked."""
+        """Let nobody change a token that is in use; it can only be revoked."""
         return () if obj is None else self.fields
 
     def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:
@@ -46,15 +55,13 @@ class ApiTokenAdmin(JobuAdmin):
     def response_add(
         self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Show the secret in the answer itself: a redirect would have to keep it somewhere."""
+        """Show the secret in this response; for a redirect it would have to be stored."""
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("API token made"),
-            "opts": self.opts,
             "token": obj,
             "secret": request.jobu_secret,  # type: ignore[attr-defined]
         }
-        return TemplateResponse(request, "admin/jobu/apitoken/secret.html", context)
+        template = "admin/jobu/apitoken/secret.html"
+        return self.render(request, template, _("API token made"), context)
 
     @admin.action(description=_("Revoke selected tokens"), permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:

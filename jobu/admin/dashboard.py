@@ -1,4 +1,4 @@
-"""The dashboard: a page that draws what `jobu.stats` reads, and asks for it again and again."""
+"""The dashboard: a page that draws the numbers of `jobu.stats`, and refreshes them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import JsonResponse
-from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
-from jobu.admin.dashboard_texts import texts
-from jobu.admin.read_only import ReadOnlyAdmin
+from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.models import CronJob, Dashboard, JobExecution, Process
+from jobu.outcomes import FINISHED
 from jobu.stats import Range, read_overview, summarize
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 _REFRESH_SECONDS = {Range.HOUR: 5, Range.DAY: 15, Range.WEEK: 60}
 _CATCH_UP_SECONDS = 0.1
-# Stands for an id in the pages' addresses, which the page itself puts in.
+# The page's script replaces it by the id of a row.
 _ANY_ID = 0
 
 
 @admin.register(Dashboard)
 class DashboardAdmin(ReadOnlyAdmin):
-    """Not a list of rows: its two addresses are the page and its data."""
+    """Has no list of rows, but two addresses: the page and its data."""
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
@@ -49,23 +49,20 @@ class DashboardAdmin(ReadOnlyAdmin):
             "timeZone": timezone.get_current_timezone_name(),
             "dataUrl": reverse("admin:jobu_dashboard_data", current_app=name),
             "urls": self._urls(request),
-            "texts": texts(),
+            "texts": _texts(),
         }
         context = {
-            **self.admin_site.each_context(request),
-            "title": self.opts.verbose_name_plural,
-            "opts": self.opts,
             "config": config,
             "chosen": chosen,
             "ranges": list(Range),
         }
-        return TemplateResponse(request, "jobu/dashboard.html", context)
+        return self.render(request, "jobu/dashboard.html", self.opts.verbose_name_plural, context)
 
     def data(self, request: HttpRequest) -> HttpResponse:
         self._refuse_without_permission(request)
         overview = read_overview(_chosen_range(request))
         if overview.unsummarized and all(each.is_stale for each in overview.processes):
-            # Whoever works does this; where nobody works, looking at it must do.
+            # Running processes summarize; if none runs, the dashboard does it.
             summarize(_CATCH_UP_SECONDS)
         return JsonResponse(asdict(overview))
 
@@ -74,7 +71,7 @@ class DashboardAdmin(ReadOnlyAdmin):
             raise PermissionDenied
 
     def _urls(self, request: HttpRequest) -> dict[str, str]:
-        """Return the addresses of the other screens that this user may look at."""
+        """Return the addresses of the other screens that this user may see."""
         wanted = {
             "executions": (JobExecution, "changelist", ()),
             "cron": (CronJob, "change", (_ANY_ID,)),
@@ -89,6 +86,35 @@ class DashboardAdmin(ReadOnlyAdmin):
 
 
 def _chosen_range(request: HttpRequest) -> Range:
-    """Return the range that the address asks for; the last hour if it asks for none we know."""
+    """Return the range in the address; the last hour if it is missing or unknown."""
     asked = request.GET.get("range", "")
     return Range(asked) if asked in Range.values else Range.HOUR
+
+
+def _texts() -> dict[str, str]:
+    """Return what the page's script says, by its keys; the script fills in each {}."""
+    return {
+        **{status.value: str(status.label) for status in FINISHED},
+        "all queues": _("all queues"),
+        "beat": _("last heartbeat {} ago"),
+        "capped": _("{} or more"),
+        "disconnected": _("The numbers could not be refreshed ({}). It is tried again."),
+        "forbidden": _("You are signed out, or may not look at this any more. Reload the page."),
+        "in": _("in {}"),
+        "longest": _("longest {}"),
+        "no handlers": _("Nothing finished in this time."),
+        "no processes": _("No process is running: start manage.py runworker."),
+        "no ticks": _("No cron job is planned."),
+        "no waiting": _("Nothing waits."),
+        "now": _("now"),
+        "of finished": _("of {}"),
+        "of slots": _("of {} slots"),
+        "paused": _("paused while this tab is hidden"),
+        "per minute": _("per minute"),
+        "refreshed": _("as of {}, every {}"),
+        "running": _("running"),
+        "since": _("since {}"),
+        "stale": _("no heartbeat"),
+        "stopping": _("stopping"),
+        "unsummarized": _("Earlier history is being summarised: {} steps of the charts to go."),
+    }

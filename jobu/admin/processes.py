@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.badges import badge, ran_seconds
-from jobu.admin.filters import KindFilter
-from jobu.admin.read_only import ReadOnlyAdmin
-from jobu.admin.words import duration, moment_html
+from jobu.admin.shared.base import ReadOnlyAdmin
+from jobu.admin.shared.filters import ChoiceFilter
+from jobu.admin.shared.words import badge, duration, moment_html
 from jobu.conf import settings
-from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Process
 from jobu.models.process import ProcessKind
 
@@ -27,17 +24,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
-    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.utils.safestring import SafeString
 
 _SHOWN = 5
 _SHOWN_ON_PAGE = 200
-_MOST_RUNNING = 5_000
+_MAX_RUNNING = 5_000
+
+
+class KindFilter(ChoiceFilter):
+    template = "admin/filter.html"
+    title = _("kind")
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(ProcessKind.choices)
 
 
 class ProcessChangeList(ChangeList):
-    """Brings what the processes on the page are running."""
+    """Adds to each process the executions that it runs."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -55,10 +60,6 @@ class ProcessAdmin(ReadOnlyAdmin):
     ordering = ("started_at",)
     actions = None
     show_full_result_count = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request).annotate(now=DatabaseNow())
-        return rows
 
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ProcessChangeList]:
         return ProcessChangeList
@@ -79,11 +80,7 @@ class ProcessAdmin(ReadOnlyAdmin):
             return self.gone(request, object_id)
         process.running = running_in([process.pk])[process.pk]
         context = {
-            **self.admin_site.each_context(request),
-            "title": str(process),
-            "opts": self.opts,
             "original": process,
-            "media": self.media,
             "process": process,
             "health": self.health(process),
             "served": self.served(process),
@@ -96,7 +93,7 @@ class ProcessAdmin(ReadOnlyAdmin):
             "more": _more(len(process.running) - _SHOWN_ON_PAGE),
             "may_see_executions": self.shows(request, JobExecution),
         }
-        return TemplateResponse(request, "admin/jobu/process/detail.html", context)
+        return self.render(request, "admin/jobu/process/detail.html", str(process), context)
 
     @admin.display(description=_("process"))
     def name(self, process: Process) -> str:
@@ -157,15 +154,15 @@ class ProcessAdmin(ReadOnlyAdmin):
 
 
 def running_in(process_ids: Iterable[UUID]) -> dict[UUID, list[JobExecution]]:
-    """Return what each process runs, the longest first."""
+    """Return the executions that each process runs, the oldest first."""
     rows = (
         JobExecution.objects.running()
         .filter(claimed_by__in=list(process_ids))
         .order_by("started_at", "id")
-        .only("id", "handler_name", "claimed_by", "started_at", "finished_at")
+        .only("id", "handler_name", "claimed_by", "started_at")
     )
     found: defaultdict[UUID, list[JobExecution]] = defaultdict(list)
-    for row in rows[:_MOST_RUNNING]:
+    for row in rows[:_MAX_RUNNING]:
         if row.claimed_by is not None:
             found[row.claimed_by].append(row)
     return found
@@ -176,4 +173,6 @@ def _more(number: int) -> str:
 
 
 def seconds_of(execution: JobExecution, process: Any) -> str:
-    return duration(ran_seconds(execution, process.now) or 0.0)
+    """Say how long the process has been running it."""
+    started_at = execution.started_at or process.now
+    return duration((process.now - started_at).total_seconds())

@@ -10,7 +10,7 @@ from selenium.webdriver.support.ui import Select
 
 from jobu import cancel, enqueue
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Status
-from tests.admin.pages import cron
+from tests.admin.pages import cron, user_with
 from tests.browser import Browser
 from tests.queue.builders import database_now, finished, pending, process, running
 from tests.workers import WorkerProcesses
@@ -144,6 +144,16 @@ def test_a_user_without_permission_is_refused(browser: Browser, transactional_db
     assert "403" in browser.driver.page_source
 
 
+def test_who_may_only_publish_gets_the_fields_of_a_handler(
+    browser: Browser, transactional_db: None
+) -> None:
+    browser.sign_in(user_with("publish_message"))
+    browser.open("admin:jobu_publish")
+    Select(browser.find("#id_handler_name")).select_by_value("sleep")
+    browser.find("#id_params_seconds").send_keys("7")
+    assert browser.console() == []
+
+
 def test_markup_in_every_string_is_inert(admin: Browser) -> None:
     job = cron(name=SCRIPT, description=SCRIPT, handler_params={SCRIPT: SCRIPT}, queue=SCRIPT[:99])
     error = dict.fromkeys(("attempt", "at", "process", "status", "message", "traceback"), SCRIPT)
@@ -248,6 +258,38 @@ def test_huge_values_and_long_names_fit_a_phone(admin: Browser) -> None:
     open_page(admin, job, "run")
     assert not admin.find("textarea").is_enabled()
     assert admin.find_all(".jobu-format") == []
+
+
+LONG_NAME = "Send the report about all that was sold and returned to each of the regional managers"
+# Lines of a title that lie over or under a button.
+HIDDEN_LINES = """
+const buttons = document.querySelectorAll('.object-tools a, .object-tools button');
+const lines = [...document.querySelectorAll('#content > h1, #content > h2')].flatMap((title) => {
+    const text = document.createRange();
+    text.selectNodeContents(title);
+    return [...text.getClientRects()];
+});
+return lines.filter((line) => [...buttons].some((button) => {
+    const box = button.getBoundingClientRect();
+    return line.left < box.right && box.left < line.right
+        && line.top < box.bottom && box.top < line.bottom;
+})).length;
+"""
+
+
+@pytest.mark.parametrize("width", [1400, 1280, 800, 390])
+def test_the_buttons_of_a_page_leave_its_title_alone(admin: Browser, width: int) -> None:
+    admin.resize(width, 900)
+    for name in ("nightly", LONG_NAME):
+        job = cron(name=name)
+        failed = finished(Status.FAILED, job=job, handler_name=name)
+        letter = DeadLetter.objects.create(
+            adapter="kafka", source_id=name, body=b"x", reason="unknown"
+        )
+        for row in (job, failed, letter):
+            open_page(admin, row)
+            admin.find(".object-tools")
+            assert admin.script(HIDDEN_LINES) == 0, row
 
 
 def too_wide(browser: Browser) -> int:

@@ -14,7 +14,7 @@ from django.utils import translation
 from django.utils.translation.template import templatize
 
 import jobu
-from jobu.admin.words import duration
+from jobu.admin.shared.words import duration
 from jobu.models import CronJob, DeadLetter, JobExecution, Process, Status
 from tests.admin.pages import cron, list_of, page_of
 from tests.queue.builders import DAY, finished, process

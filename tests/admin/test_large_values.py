@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Process, Status
+from tests.admin.cron_jobs.test_cron_jobs import ADD, FORM
 from tests.admin.pages import act, cron, list_of, page_of, staff, told
 from tests.queue.builders import finished, pending, process, running
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 MEGABYTE = 1024 * 1024
 # Characters of a page; each may be escaped to six.
-MOST_ON_A_PAGE = 1_500_000
+MAX_PAGE_SIZE = 1_500_000
 # Quotes are escaped in HTML, and deep lists are indented: both make more of less.
 TEXT = "'\"<" * (MEGABYTE // 3)
 DEEP: Any = [0] * (MEGABYTE // 3)
@@ -40,7 +41,7 @@ def test_a_page_is_bounded_and_the_download_is_the_whole(
 ) -> None:
     execution = finished(Status.FAILED, params=value, result=value, error_message=TEXT)
     page = admin_client.get(page_of(execution))
-    assert len(page.content) < MOST_ON_A_PAGE
+    assert len(page.content) < MAX_PAGE_SIZE
     assert page.text.count("This is only the beginning.") == 2
     for name in ("params", "result"):
         address = reverse("admin:jobu_jobexecution_download", args=[execution.pk, name])
@@ -52,9 +53,9 @@ def test_a_page_is_bounded_and_the_download_is_the_whole(
         assert file["Content-Disposition"] == f'attachment; filename="{name}"'
         assert file["X-Content-Type-Options"] == "nosniff"
     for address in (list_of(JobExecution), page_of(execution, "retry")):
-        assert size_of(admin_client, address) < MOST_ON_A_PAGE
+        assert size_of(admin_client, address) < MAX_PAGE_SIZE
     page = admin_client.post(act("discard"), {"ids": [execution.pk]})
-    assert len(page.content) < MOST_ON_A_PAGE
+    assert len(page.content) < MAX_PAGE_SIZE
 
 
 def test_a_small_value_is_shown_whole(admin_client: Client) -> None:
@@ -72,7 +73,7 @@ def test_the_last_attempts_are_shown_and_all_are_in_the_download(admin_client: C
     ]
     execution = finished(Status.FAILED, errors=errors, attempt=30)
     page = admin_client.get(page_of(execution))
-    assert len(page.content) < MOST_ON_A_PAGE
+    assert len(page.content) < MAX_PAGE_SIZE
     assert "20 earlier attempts" in page.text
     assert "message 20 " not in page.text
     assert all(f"message {number} " in page.text for number in range(21, 31))
@@ -96,7 +97,7 @@ def test_the_last_log_lines_are_shown_and_all_are_in_the_download(admin_client: 
         for number in range(100)
     )
     page = admin_client.get(page_of(execution))
-    assert len(page.content) < MOST_ON_A_PAGE
+    assert len(page.content) < MAX_PAGE_SIZE
     assert "These are only the last lines." in page.text
     assert "line 1.0 " not in page.text
     assert "line 2.99 " in page.text
@@ -120,7 +121,7 @@ def test_a_large_dead_letter_is_shown_in_part_and_requeued_as_it_came(
     headers = [["name", TEXT], *([f"h{number}", "x"] for number in range(1_000))]
     dead = letter(body=body, key=TEXT.encode(), headers=headers, reason=TEXT)
     page = admin_client.get(page_of(dead))
-    assert len(page.content) < MOST_ON_A_PAGE
+    assert len(page.content) < MAX_PAGE_SIZE
     assert "too large to be edited here" in page.text
     for name, whole in [("body", body), ("key", TEXT.encode())]:
         file = admin_client.get(reverse("admin:jobu_deadletter_download", args=[dead.pk, name]))
@@ -130,7 +131,7 @@ def test_a_large_dead_letter_is_shown_in_part_and_requeued_as_it_came(
         assert file["Content-Disposition"].startswith("attachment; ")
     file = admin_client.get(reverse("admin:jobu_deadletter_download", args=[dead.pk, "headers"]))
     assert json.loads(file.content) == headers
-    assert size_of(admin_client, list_of(DeadLetter)) < MOST_ON_A_PAGE
+    assert size_of(admin_client, list_of(DeadLetter)) < MAX_PAGE_SIZE
     admin_client.post(page_of(dead), {"body": '{"handler_name": "fail"}'})
     execution = JobExecution.objects.get()
     assert (execution.handler_name, execution.params["text"]) == ("echo", TEXT[: MEGABYTE // 2])
@@ -141,7 +142,7 @@ def test_a_large_message_that_is_refused_again_says_why(admin_client: Client) ->
     page = admin_client.post(page_of(dead), {})
     assert page.status_code == 200
     assert page.context["form"].non_field_errors()
-    assert len(page.content) < MOST_ON_A_PAGE
+    assert len(page.content) < MAX_PAGE_SIZE
 
 
 @pytest.mark.parametrize("value", VALUES, ids=NAMES)
@@ -150,7 +151,7 @@ def test_params_that_are_too_large_for_a_form_stay_as_they_are(
 ) -> None:
     job = cron(handler_params=value)
     for address in (page_of(job), page_of(job, "run"), page_of(job, "delete"), list_of(CronJob)):
-        assert size_of(admin_client, address) < MOST_ON_A_PAGE
+        assert size_of(admin_client, address) < MAX_PAGE_SIZE
     page = admin_client.get(page_of(job))
     assert "These params are too large to be edited here" in page.text
     assert reverse("admin:jobu_cronjob_download", args=[job.pk]) in page.text
@@ -168,7 +169,7 @@ def test_a_viewer_sees_the_beginning_of_a_crons_params() -> None:
     job = cron(handler_params=VALUES[0])
     viewer = staff("view_cronjob")
     page = viewer.get(page_of(job))
-    assert len(page.content) < MOST_ON_A_PAGE
+    assert len(page.content) < MAX_PAGE_SIZE
     assert "This is only the beginning." in page.text
     address = reverse("admin:jobu_cronjob_download", args=[job.pk])
     assert address in page.text
@@ -178,8 +179,40 @@ def test_a_viewer_sees_the_beginning_of_a_crons_params() -> None:
 def test_a_copy_of_large_params_starts_without_them(admin_client: Client) -> None:
     job = cron(handler_params=VALUES[0])
     page = admin_client.get(reverse("admin:jobu_cronjob_add", query={"copy": job.pk}))
-    assert len(page.content) < MOST_ON_A_PAGE
+    assert len(page.content) < MAX_PAGE_SIZE
     assert told(page) == ["The params are too large for a form, so they are not copied."]
+
+
+def test_a_description_that_is_too_large_for_a_form_stays_as_it_is(admin_client: Client) -> None:
+    job = cron(description=TEXT)
+    for client in (admin_client, staff("view_cronjob")):
+        page = client.get(page_of(job))
+        assert len(page.content) < MAX_PAGE_SIZE
+        assert "This is only the beginning." in page.text
+        address = reverse("admin:jobu_cronjob_description", args=[job.pk])
+        assert address in page.text
+        assert client.get(address).text == TEXT
+    assert size_of(admin_client, list_of(CronJob)) < MAX_PAGE_SIZE
+    page = admin_client.post(page_of(job), {**FORM, "description": "short"}, follow=True)
+    assert "was changed successfully" in told(page)[0]
+    job.refresh_from_db()
+    assert (job.timezone, job.description) == ("Europe/Berlin", TEXT)
+
+
+def test_a_copy_of_a_large_description_starts_without_it(admin_client: Client) -> None:
+    job = cron(description=TEXT)
+    page = admin_client.get(reverse("admin:jobu_cronjob_add", query={"copy": job.pk}))
+    assert len(page.content) < MAX_PAGE_SIZE
+    assert told(page) == ["The description is too large for a form, so it is not copied."]
+
+
+def test_a_description_longer_than_a_form_can_show_is_refused(admin_client: Client) -> None:
+    page = admin_client.post(ADD, {**FORM, "description": "x" * 100_001})
+    assert "has at most 100000 characters" in page.text
+    admin_client.post(ADD, {**FORM, "description": "x" * 100_000})
+    job = CronJob.objects.get()
+    assert len(job.description) == 100_000
+    assert "maxlength" in admin_client.get(page_of(job)).text
 
 
 def test_a_process_names_some_of_what_it_runs(admin_client: Client) -> None:
@@ -202,7 +235,10 @@ def test_a_download_needs_the_permission_to_view() -> None:
             reverse("admin:jobu_deadletter_download", args=[dead.pk, name])
             for name in ("body", "key", "headers")
         ],
-        "view_cronjob": [reverse("admin:jobu_cronjob_download", args=[job.pk])],
+        "view_cronjob": [
+            reverse(f"admin:jobu_cronjob_{name}", args=[job.pk])
+            for name in ("download", "description")
+        ],
     }
     for codename, own in addresses.items():
         others = [f"view_{model._meta.model_name}" for model in (Process, CronJob, DeadLetter)]

@@ -13,8 +13,8 @@ from django.urls import reverse
 from jobu import handler
 from jobu.masking import MASK
 from jobu.models import CronJob, DeadLetter, JobExecution, Status
+from tests.admin.cron_jobs.test_cron_jobs import ADD, FORM
 from tests.admin.pages import cron, history, list_of, page_of, staff
-from tests.admin.test_cron_jobs import ADD, FORM
 from tests.queue.builders import finished
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("temporary_handlers", "charge")]
@@ -242,7 +242,7 @@ def test_what_is_posted_is_in_no_error_report(
     def fail(*_args: Any, **_options: Any) -> None:
         raise ValueError("something went wrong")
 
-    monkeypatch.setattr("jobu.admin.retrying.retry", fail)
+    monkeypatch.setattr("jobu.admin.executions.retry.retry", fail)
     page = operator.post(page_of(failed(), "retry"), {"params": json.dumps(PARAMS)})
     assert page.status_code == 500
     told = error_reports()

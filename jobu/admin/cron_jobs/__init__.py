@@ -1,0 +1,1 @@
+"""The screen of cron jobs: the list, the form, run now, backfill."""

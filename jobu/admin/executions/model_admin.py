@@ -1,0 +1,177 @@
+"""The list of executions: what ran, what runs, what waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+
+from jobu.admin.executions.actions import ACTIONS
+from jobu.admin.executions.bulk import act_view, list_action
+from jobu.admin.executions.cells import live_view, ran_cell, state_cell, waited_cell
+from jobu.admin.executions.change_list import (
+    CreatedFilter,
+    CronFilter,
+    ExecutionChangeList,
+    SourceFilter,
+    StatusFilter,
+)
+from jobu.admin.executions.detail import detail_view, download_view
+from jobu.admin.executions.publish import publish_view
+from jobu.admin.executions.retry import retry_view
+from jobu.admin.shared.addresses import id_of
+from jobu.admin.shared.base import ReadOnlyAdmin
+from jobu.admin.shared.filters import HandlerFilter, QueueFilter
+from jobu.admin.shared.words import moment_html, shorten
+from jobu.jsonable import storable_text
+from jobu.models import DeadLetter, JobExecution
+from jobu.outcomes import DEAD
+from jobu.queue.event_rows import message_key
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
+    from django.utils.safestring import SafeString
+
+_MAX_ERROR_LENGTH = 120
+_MAX_TITLE_LENGTH = 500
+
+
+@admin.register(JobExecution)
+class JobExecutionAdmin(ReadOnlyAdmin):
+    list_display = (
+        "number",
+        "state",
+        "handler",
+        "origin",
+        "waited",
+        "ran",
+        "runs",
+    )
+    list_display_links = ("number",)
+    list_filter = (
+        StatusFilter,
+        HandlerFilter,
+        CronFilter,
+        QueueFilter,
+        SourceFilter,
+        CreatedFilter,
+    )
+    list_select_related = ("job",)
+    actions = tuple(list_action(action) for action in ACTIONS.values())
+    list_per_page = 100
+    sortable_by = ()
+    ordering = ("-id",)
+    search_fields = ("id",)
+    search_help_text = _("The number or the dedupe key of an execution.")
+    show_full_result_count = False
+
+    def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ExecutionChangeList]:
+        return ExecutionChangeList
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find by id or dedupe key: both have an index."""
+        term = search_term.strip().removeprefix("#")
+        if not term:
+            return queryset, False
+        if "\0" in term:
+            return queryset.none(), False
+        number = id_of(term)
+        if number is not None:
+            return queryset.filter(pk=number), False
+        key = search_term.strip()
+        return queryset.filter(dedupe_key__in=[key, message_key(key)]), False
+
+    def has_retry_permission(self, request: HttpRequest) -> bool:
+        return ACTIONS["retry"].is_allowed(request)
+
+    def has_cancel_permission(self, request: HttpRequest) -> bool:
+        return ACTIONS["cancel"].is_allowed(request)
+
+    def has_raise_priority_permission(self, request: HttpRequest) -> bool:
+        return ACTIONS["raise_priority"].is_allowed(request)
+
+    def has_discard_permission(self, request: HttpRequest) -> bool:
+        return ACTIONS["discard"].is_allowed(request)
+
+    def get_urls(self) -> list[URLPattern]:
+        own = self.own_urls(
+            {
+                "live/": (live_view, "jobu_jobexecution_live"),
+                "act/<str:name>/": (act_view, "jobu_jobexecution_act"),
+                "<int:pk>/retry/": (retry_view, "jobu_jobexecution_retry"),
+                "<int:pk>/download/<str:name>/": (download_view, "jobu_jobexecution_download"),
+                "publish/": (publish_view, "jobu_publish"),
+            }
+        )
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        context = {
+            "may_publish": self.allows(request, "publish_message"),
+            "may_see_messages": self.shows(request, DeadLetter),
+            "shows_dead": request.GET.get(StatusFilter.parameter_name) == StatusFilter.DEAD,
+        }
+        return super().changelist_view(request, {**context, **(extra_context or {})})
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        return detail_view(request, self, object_id)
+
+    @admin.display(description=_("number"))
+    def number(self, execution: Any) -> SafeString:
+        created = moment_html(execution.created_at, execution.now)
+        return format_html('#{}<div class="jobu-quiet">{}</div>', execution.pk, created)
+
+    @admin.display(description=_("state"))
+    def state(self, execution: Any) -> SafeString:
+        why = execution.error_message if execution.status in DEAD else ""
+        cell = state_cell(execution, execution.now)
+        if not why:
+            return cell
+        short = shorten(why, _MAX_ERROR_LENGTH)
+        title = storable_text(why, _MAX_TITLE_LENGTH)
+        return format_html('{}<div class="jobu-why" title="{}">{}</div>', cell, title, short)
+
+    @admin.display(description=_("handler"))
+    def handler(self, execution: Any) -> SafeString:
+        name = format_html("<code>{}</code>", execution.handler_name)
+        if execution.job is None:
+            return name
+        cron = (
+            execution.job
+            if not execution.may_see_cron
+            else format_html(
+                '<a href="{}">{}</a>',
+                reverse("admin:jobu_cronjob_change", args=[execution.job.pk]),
+                execution.job,
+            )
+        )
+        return format_html('{}<div class="jobu-sub">{}</div>', name, cron)
+
+    @admin.display(description=_("queue"))
+    def origin(self, execution: JobExecution) -> SafeString:
+        return format_html(
+            '{}<div class="jobu-quiet">{}</div>',
+            execution.queue,
+            execution.get_param_source_display(),
+        )
+
+    @admin.display(description=_("waited"))
+    def waited(self, execution: Any) -> SafeString:
+        return waited_cell(execution, execution.now)
+
+    @admin.display(description=_("ran"))
+    def ran(self, execution: Any) -> SafeString:
+        return ran_cell(execution, execution.now)
+
+    @admin.display(description=_("attempt"))
+    def runs(self, execution: JobExecution) -> str:
+        return f"{execution.attempt}"

@@ -1,0 +1,1 @@
+"""What several screens of the admin use."""
