@@ -1,6 +1,6 @@
 """All knowledge of database vendors: one module each, one interface (`Dialect`)."""
 
-from jobu.dialects.base import Dialect, statement_bound
+from jobu.dialects.base import Dialect, bounded, statement_bound
 from jobu.dialects.lookup import dialect_for, dialect_of
 from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time
 
@@ -8,6 +8,7 @@ __all__ = [
     "DatabaseNow",
     "Dialect",
     "SecondsUntil",
+    "bounded",
     "database_time",
     "dialect_for",
     "dialect_of",

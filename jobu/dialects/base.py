@@ -245,6 +245,18 @@ def give_options(connection: BaseDatabaseWrapper, options: Mapping[str, Any]) ->
     connection.settings_dict = {**database, "OPTIONS": {**options, **database["OPTIONS"]}}
 
 
+@contextmanager
+def bounded(connection: BaseDatabaseWrapper, bounds: Mapping[str, Any]) -> Iterator[None]:
+    """Open this thread's connection with these bounds inside the block, and close it at the end."""
+    before = connection.settings_dict
+    give_options(connection, bounds)
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict = before
+
+
 def causes(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and what caused it: Django wraps the driver's errors."""
     cause: BaseException | None = error

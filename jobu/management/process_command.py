@@ -20,6 +20,7 @@ from django.utils.autoreload import (
 
 from jobu.checks import TAG, check_database
 from jobu.conf import settings
+from jobu.dialects import bounded, dialect_of
 from jobu.logs import logger
 from jobu.models import JobExecution
 from jobu.printable import printable
@@ -46,17 +47,17 @@ class ProcessCommand(BaseCommand):
     def check_jobu_database(self) -> None:
         """Refuse a database that will never do; wait, later on, for one that is not up yet."""
         alias = settings.DATABASE
-        for message in check_database(databases=[alias]):
-            if message.is_serious():
-                raise CommandError(f"{message.msg} {message.hint}")
-            self.stderr.write(self.style.WARNING(printable(f"{message.msg} {message.hint}")))
         connection = connections[alias]
-        try:
-            tables = connection.introspection.table_names()
-        except Error:
-            return
-        finally:
-            connection.close()
+        # A server that hangs must not keep it here: the process says what it waits for.
+        with bounded(connection, dialect_of(connection).bounds()):
+            for message in check_database(databases=[alias]):
+                if message.is_serious():
+                    raise CommandError(f"{message.msg} {message.hint}")
+                self.stderr.write(self.style.WARNING(printable(f"{message.msg} {message.hint}")))
+            try:
+                tables = connection.introspection.table_names()
+            except Error:
+                return
         if JobExecution._meta.db_table not in tables:
             raise CommandError(
                 f"The database '{alias}' has no tables of jobu yet. "

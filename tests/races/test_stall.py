@@ -87,10 +87,12 @@ def test_a_worker_whose_server_stands_still_drops_its_connections_and_goes_on(
     manage(environment, "enqueue_test_jobs", "echo", "1")
     worker = workers.start("--max-poll-interval", "1", **environment)
     stopped = workers.start("--shutdown-timeout", "1", **environment)
-    stopped.wait_for_log("started")
+    for each in (worker, stopped):
+        each.wait_for_log("started")
     wait_until(lambda: "SUCCESS" in workers.logs(), "a run", workers.logs)
     with server.frozen():
         stopped.send(signal.SIGTERM)
+        newcomer = workers.start(**environment)
         # The shutdown timeout, ten seconds to settle, three to leave, and a slow machine.
         assert stopped.wait(40) in {0, 1}, stopped.log
         # mysqlclient itself bounds how long it waits.
@@ -98,6 +100,7 @@ def test_a_worker_whose_server_stands_still_drops_its_connections_and_goes_on(
         worker.wait_for_log(
             "its connection is dropped" if is_dropped else "cannot use the database"
         )
+        newcomer.wait_for_log("cannot use the database")
     worker.wait_for_log("has its database back")
     manage(environment, "enqueue_test_jobs", "echo", "1")
     wait_until(lambda: workers.logs().count("SUCCESS") == 2, "a second run", workers.logs)
