@@ -1,4 +1,4 @@
-"""A million finished executions slow nothing down, on a table that nobody has analysed."""
+"""Very many finished executions slow nothing down, on a table that nobody has analysed."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from tests.api.callers import caller
 from tests.queue.builders import DAY, attempt_of, claim_now, process, running
 from tests.queue.plans import TABLE, Plan, Statement, caught, plan_of
 
-# The first of them fills the table, which takes MySQL minutes while other tests run beside it.
-pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.django_db
 
 SEEDS = 1000
-FINISHED_ROWS = 1_000_000
+# Enough that each planner prefers its indexes. To fill the table is most of the work here; without
+# statistics PostgreSQL reads and sorts some hundred thousand of them for a prune.
+FINISHED_ROWS = 1_000_000 if connection.vendor == "postgresql" else 200_000
 PENDING_ROWS = 100_000
 HOLDER = uuid.uuid4()
 LIVE_HOLDER = uuid.uuid4()

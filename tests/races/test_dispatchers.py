@@ -37,19 +37,17 @@ def make_due_crons() -> None:
     )
 
 
-@pytest.mark.parametrize("kill", [False, True])
-def test_eight_dispatchers_make_each_of_five_thousand_ticks_once(
-    workers: WorkerProcesses, kill: bool
+def test_eight_dispatchers_half_of_them_killed_make_each_of_five_thousand_ticks_once(
+    workers: WorkerProcesses,
 ) -> None:
     make_due_crons()
     dispatchers = [workers.start_command("rundispatcher") for _ in range(8)]
     wait_until(JobExecution.objects.exists, "a first execution", workers.logs)
-    while kill and len(dispatchers) > 1 and JobExecution.objects.count() < CRONS:
+    for _ in range(4):
         dispatchers.pop().kill()
     wait_until(lambda: not CronJob.objects.due().exists(), "all to be dispatched", workers.logs)
     assert JobExecution.objects.count() == CRONS
     assert JobExecution.objects.values("job").distinct().count() == CRONS
-    assert len(dispatchers) < 8 or not kill
     assert not CronJob.objects.filter(next_run_at__lte=timezone.now()).exists()
 
 
