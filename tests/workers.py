@@ -89,10 +89,14 @@ def wait_until(
     what: str,
     details: Callable[[], str] = str,
     timeout: float = 60,
+    pause: float = 0.02,
 ) -> None:
-    """Wait for something another process does; fail loudly if it does not."""
+    """Wait for something another process does; fail loudly if it does not.
+
+    Look with a longer `pause` where a look is dear, such as a process of its own.
+    """
     end = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"Waited {timeout} s in vain for {what}.\n{details()}")
-        time.sleep(0.02)
+        time.sleep(pause)

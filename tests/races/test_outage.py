@@ -77,6 +77,7 @@ def test_processes_survive_ten_seconds_without_their_database(
             "all to succeed",
             workers.logs,
             timeout=100,
+            pause=1,
         )
         after = report(environment)
         for worker in running:

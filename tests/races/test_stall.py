@@ -58,12 +58,10 @@ def test_a_stall_longer_than_the_lease_is_no_death(
     # Long enough to outlast the stall, the lease after it and a slow start of the workers.
     seconds = str(STALL_SECONDS + 8 * LEASE_SECONDS)
     manage(environment, "enqueue_test_jobs", "sleep", "3", "--seconds", seconds, "--max-retry", "1")
-
-    def statuses() -> list[str]:
-        return [execution["status"] for execution in report(environment)["executions"]]
-
-    running = [workers.start("--pool-size", "1", **environment) for _ in range(3)]
-    wait_until(lambda: statuses() == ["RUNNING"] * 3, "three runs", workers.logs)
+    one_at_a_time = ("--pool-size", "1", "--verbosity", "2")
+    running = [workers.start(*one_at_a_time, **environment) for _ in range(3)]
+    for worker in running:
+        worker.wait_for_log("(sleep, attempt 1): started")
     newcomers: list[WorkerProcess] = []
     with stalled(server):
         # As a deploy would: it cannot know for how long the others were kept from beating.
@@ -71,7 +69,8 @@ def test_a_stall_longer_than_the_lease_is_no_death(
         # Not a wait for something: the stall's length is what is tried here.
         threading.Event().wait(STALL_SECONDS)
     newcomers.append(workers.start(**environment))
-    wait_until(lambda: "RUNNING" not in statuses(), "the end of the runs", workers.logs)
+    for worker in running:
+        worker.wait_for_log("(sleep, attempt 1): SUCCESS")
     executions = report(environment)["executions"]
     assert [(e["status"], e["attempt"]) for e in executions] == [("SUCCESS", 1)] * 3, workers.logs()
     for worker in (*running, *newcomers):
