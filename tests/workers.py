@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+ENGINE = "tests.project.engine_settings"
+ENGINE_COMMANDS = ("runworker", "rundispatcher", "runqueuedispatcher")
 MANAGE = Path(__file__).parent / "project" / "manage.py"
 
 
@@ -25,12 +27,13 @@ class WorkerProcess:
         through: Sequence[str],
     ) -> None:
         self._log = log
+        settings = {"DJANGO_SETTINGS_MODULE": ENGINE} if arguments[0] in ENGINE_COMMANDS else {}
         with log.open("w") as stream:
             self.popen = subprocess.Popen(
                 [*through, sys.executable, str(MANAGE), *arguments],
                 stdout=stream,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "JOBU_TEST_PROCESS": "1", **environment},
+                env={**os.environ, "JOBU_TEST_PROCESS": "1", **settings, **environment},
                 start_new_session=True,
             )
 
