@@ -135,7 +135,7 @@ class PollingProcess:
             self.begin()
             while not self.is_stopping:
                 self._wake.clear()
-                self._wake.wait(self.attempt_poll())
+                self._wake.wait(self.poll_safely())
             logs.process_stopping(self.kind, self.heartbeat.process_id)
             self.heartbeat.stopping = True
             self.finish()
@@ -153,8 +153,8 @@ class PollingProcess:
             watch.stop()
             connections.close_all()
 
-    def attempt_poll(self) -> float:
-        """Poll; whatever fails is logged and tried again a little later."""
+    def poll_safely(self) -> float:
+        """Poll; log whatever fails, and return how long to wait before the next poll."""
         try:
             self._prepare_connection()
             delay = self.poll()

@@ -31,6 +31,8 @@ class EventLoopThread:
     """
 
     def __init__(self, name: str, on_broken: Callable[[EventLoopThread, Exception], None]) -> None:
+        self.is_replaced = False
+        """Whether another event loop has taken its place, and no run may begin here any more."""
         self._on_broken = on_broken
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)

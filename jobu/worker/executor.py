@@ -50,41 +50,31 @@ def execute(run: Run) -> Outcome:
     An interrupt may strike at any bytecode until `run.end()`, but only once.
     """
     outcome: Outcome | None = None
-    error: BaseException | None = None
     try:
         try:
             outcome = _run_handler(run)
         except BaseException as raised:  # noqa: BLE001 - whatever a handler raises is its outcome
-            error = raised
+            run.error = raised
         in_time = run.end()
     except JobInterrupted as raised:
-        error, in_time = raised, run.end()
-    try:
-        return _outcome(run, outcome, error, in_time)
-    finally:
-        # Its traceback holds this frame: together they would keep what the handler had in memory.
-        del error
+        run.error, in_time = raised, run.end()
+    return _conclude(run, outcome, in_time)
 
 
 async def execute_async(run: Run) -> Outcome:
     """Run an async handler on this event loop; never raises."""
     outcome: Outcome | None = None
-    error: BaseException | None = None
     context = copy_context()
     try:
         try:
             outcome = await _run_async_handler(run)
         except BaseException as raised:  # noqa: BLE001 - whatever a handler raises is its outcome
-            error = raised
+            run.error = raised
         in_time = run.end()
     except JobInterrupted as raised:
-        error, in_time = raised, run.end()
+        run.error, in_time = raised, run.end()
     run.has_left_traces = _has_left_traces(run, context)
-    try:
-        return _outcome(run, outcome, error, in_time)
-    finally:
-        # Its traceback holds this frame: together they would keep what the handler had in memory.
-        del error
+    return _conclude(run, outcome, in_time)
 
 
 def outcome_of_abandoned(run: Run, error: BaseException, stack: str) -> Outcome:
@@ -218,9 +208,11 @@ def _succeeded(run: Run, result: Any) -> Outcome:
     )
 
 
-def _outcome(
-    run: Run, outcome: Outcome | None, error: BaseException | None, in_time: bool
-) -> Outcome:
+def _conclude(run: Run, outcome: Outcome | None, in_time: bool) -> Outcome:
+    """Say what the run came to; never raises."""
+    # Its traceback holds the frame that has the run: together they would keep all that the handler
+    # had in memory.
+    error, run.error = run.error, None
     if error is None and in_time and outcome is not None:
         return outcome
     try:

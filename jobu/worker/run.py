@@ -49,6 +49,8 @@ class Run:
         self.task: asyncio.Task[Any] | None = None
         self.event_loop: EventLoopThread | None = None
         self.session_id: Any = None
+        self.error: BaseException | None = None
+        """What the handler raised, until it is judged."""
         self.has_left_traces = False
         """Whether the handler changed the task that it shares with those after it."""
         self.flushed_progress: dict[str, Any] | None = None
@@ -110,6 +112,12 @@ class Run:
     def is_in_child(self) -> bool:
         """Tell whether this is not the process in which the run began, but one forked from it."""
         return self._forks != _forks
+
+    def can_be_followed(self) -> bool:
+        """Tell whether another run may begin in the same thread or task."""
+        if self.event_loop is None:
+            return True
+        return not (self.has_left_traces or self.event_loop.is_replaced)
 
     def may_report(self) -> bool:
         """Answer True once: to whoever reports the outcome."""

@@ -43,7 +43,7 @@ class Watchdog(threading.Thread):
 
     def run(self) -> None:
         while not self._stopping:
-            runs = self._pool.runs()
+            runs = self._pool.slots.runs()
             if not runs:
                 self._busy.wait()
                 self._busy.clear()
@@ -69,9 +69,9 @@ class Watchdog(threading.Thread):
         blocks_its_loop = run.blocks_its_loop()
         stack = run.stack()
         outcome = outcome_of_abandoned(run, interrupt(), stack)
-        # Who is stuck behind another that blocked the event loop ignores nothing.
-        is_stuck = run.is_async and run.event_loop is not self._pool.event_loop
-        if not self._pool.report(run, outcome, abandon=not is_stuck):
+        # A handler that is stuck behind the one that blocked its event loop ignores nothing.
+        is_stuck = run.event_loop is not None and run.event_loop.is_replaced
+        if not self._pool.slots.report(run, outcome, abandon=not is_stuck):
             return
         logs.abandoned(run.attempt, interrupt.__name__, stack)
         if blocks_its_loop and run.event_loop is not None:
