@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _Number = TypeVar("_Number", int, float)
 
 _STALE_SECONDS = 0.25
-"""How long a claimed execution waits for a slot before it is given back for others to run."""
+"""How long a claimed execution waits for a slot before it is given back to other workers."""
 _LINGER_SECONDS = 0.02
 """The maximum time that an outcome waits for others to be settled with, while more is to run."""
 _WATCH_INTERVAL_SECONDS = 1.0
@@ -45,8 +45,8 @@ class Worker(PollingProcess):
             ...
             worker.running_jobs
 
-    What is not given comes from the settings. With `drain` it stops by itself once nothing is
-    claimable.
+    Options that are not given come from the settings. With `drain` it stops by itself when nothing
+    is claimable.
     """
 
     kind = ProcessKind.WORKER.value
@@ -105,7 +105,7 @@ class Worker(PollingProcess):
         return [run.job for run in self._slots.runs()]
 
     def wake(self) -> None:
-        """Let the next poll come at once, and look anew at what waits."""
+        """Poll at once, and look again at the lanes."""
         self._lanes.note_change(is_new_execution=self._listener.hears_executions)
         super().wake()
 
@@ -154,7 +154,7 @@ class Worker(PollingProcess):
 
     def _beat_if_late(self) -> None:
         if self.heartbeat.is_late():
-            # It slept past its lease (a stopped machine): be alive again before claiming.
+            # The machine slept for longer than a lease: be alive again before claiming.
             self.heartbeat.beat()
 
     def _choose(self) -> Wanted:
@@ -208,7 +208,7 @@ class Worker(PollingProcess):
             self._wake.wait(min(left, delay))
 
     def _watch(self) -> None:
-        """Pass on cancellations to running handlers, and their progress to the database."""
+        """Pass cancellations on to running handlers, and their progress to the database."""
         runs = {r.attempt.execution_id: r for r in self._slots.runs() if not r.is_disowned}
         if not runs:
             return
