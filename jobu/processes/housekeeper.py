@@ -1,4 +1,4 @@
-"""The thread that beats, does the recurring chores and listens for wake-ups between them."""
+"""The thread that beats, does the recurring chores and listens for wake-ups in between."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-    from jobu.processes.wakeups import Listener
+    from jobu.dialects.wakeups import Listener
     from jobu.processes.watch import Watch
 
 
@@ -33,7 +33,7 @@ class Chore:
 
 
 class Housekeeper(threading.Thread):
-    """Has a connection of its own, so that it lives on while the loop or a job is busy."""
+    """Has a connection of its own, so that it goes on while the loop or a job is busy."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Housekeeper(threading.Thread):
         self._stopping = threading.Event()
 
     def stop(self) -> None:
-        """End the thread, if it runs; what it has begun is finished first."""
+        """End the thread, if it runs, after the chore that it has begun."""
         if self._stopping.is_set():
             return
         self._stopping.set()
