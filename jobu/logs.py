@@ -129,7 +129,7 @@ def process_stopped(kind: str, process_id: UUID) -> None:
 def process_resurrected(kind: str, process_id: UUID) -> None:
     logger.warning(
         "%s %s was taken for dead by another process and registers again; "
-        "results of what it ran meanwhile will be dropped",
+        "the results of its runs meanwhile will be dropped",
         kind,
         process_id,
     )

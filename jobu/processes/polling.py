@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 import threading
-import time
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from django.db import Error, connections
@@ -13,22 +11,16 @@ from jobu import logs
 from jobu.conf import settings
 from jobu.dialects import dialect_of, statement_bound
 from jobu.dialects.wakeups import Channel, make_listener
+from jobu.processes.connection_watch import ConnectionWatch, WatchedConnection
 from jobu.processes.heartbeat import Heartbeat
-from jobu.processes.housekeeper import Chore, Housekeeper
+from jobu.processes.housekeeper import Housekeeper, all_chores
 from jobu.processes.outage import Outage
-from jobu.processes.watch import Watch, Watched
-from jobu.queue.prune import prune
-from jobu.queue.rescue import rescue
-from jobu.stats import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-_PRUNE_INTERVAL_SECONDS = 60
-_PRUNE_BUDGET_SECONDS = 1.0
-_SUMMARIZE_INTERVAL_SECONDS = (40, 60)
-_SUMMARIZE_BUDGET_SECONDS = 2.0
+    from jobu.processes.housekeeper import Chore
 
 
 class PollingProcess:
@@ -51,7 +43,7 @@ class PollingProcess:
         self._stop_requested = threading.Event()
         self._thread: threading.Thread | None = None
         self._outage = Outage(self.name)
-        self._watched: Watched | None = None
+        self._watched: WatchedConnection | None = None
         self._listener = make_listener(self.channel, self.queues)
 
     @property
@@ -120,14 +112,14 @@ class PollingProcess:
         self.stop()
 
     def _main(self) -> None:
-        watch = Watch(f"{self.name}-watch")
+        watch = ConnectionWatch(f"{self.name}-watch")
         watch.start()
         with watch.over(self.name) as self._watched:
             self._work(watch)
 
-    def _work(self, watch: Watch) -> None:
+    def _work(self, watch: ConnectionWatch) -> None:
         housekeeper = Housekeeper(
-            f"{self.name}-housekeeper", self._all_chores(), self._listener, self.wake, watch
+            f"{self.name}-housekeeper", all_chores(self), self._listener, self.wake, watch
         )
         try:
             self._register()
@@ -196,34 +188,3 @@ class PollingProcess:
             connection.close()
         if connection.connection is None:
             dialect_of(connection).prepare_control_connection(connection)
-
-    def _all_chores(self) -> list[Chore]:
-        beat = settings.HEARTBEAT_INTERVAL_SECONDS
-        return [
-            Chore(beat, self._beat_and_rescue),
-            *self.chores(),
-            Chore(_PRUNE_INTERVAL_SECONDS, self._prune),
-            # At a different pace in each process: one does the work, and the others find it done.
-            Chore(random.uniform(*_SUMMARIZE_INTERVAL_SECONDS), self._summarize),  # noqa: S311
-        ]
-
-    def _beat_and_rescue(self) -> None:
-        self.heartbeat.beat()
-        if self.heartbeat.may_judge_others() and rescue(self.heartbeat.process_id):
-            self.wake()
-
-    def _prune(self) -> None:
-        days = settings.RETENTION_DAYS
-        if days is None:
-            return
-        end = time.monotonic() + _PRUNE_BUDGET_SECONDS
-        pruned = 0
-        for count in prune(days):
-            pruned += count
-            if time.monotonic() > end or self.is_stopping:
-                break
-        if pruned:
-            logs.pruned(pruned)
-
-    def _summarize(self) -> None:
-        summarize(_SUMMARIZE_BUDGET_SECONDS)

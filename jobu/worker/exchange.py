@@ -54,9 +54,9 @@ class Exchange:
         return self._is_commit_uncertain or time.monotonic() >= self._ask_again_at
 
     def give_back_unknown(self) -> None:
-        """Give back what the database holds for us and we do not know of.
+        """Give back the attempts that the database holds for us and we do not know of.
 
-        While we live, nobody else rescues it.
+        While we live, nobody else rescues them.
         """
         known = {a.key for a in self._slots.held()} | {o.attempt.key for o in self.unsettled}
         held = JobExecution.objects.held_by(self._process_id).values_list(*ATTEMPT_FIELDS)
@@ -68,9 +68,10 @@ class Exchange:
         self._ask_again_at = time.monotonic() + settings.LEASE_SECONDS
 
     def settle_and_claim(self, wanted: Wanted) -> list[Attempt]:
-        """Settle what is unsettled, claim what is wanted; return the attempts that are ours now.
+        """Settle all outcomes, claim what is wanted, and return the attempts that are ours now.
 
-        If the database fails, the outcomes stay unsettled, and the next poll asks what it holds.
+        If the database fails, the outcomes stay unsettled, and the next poll begins with a question
+        to the database: which attempts does it hold for us?
         """
         outcomes = self.unsettled
         to_store = [outcome for outcome in outcomes if not outcome.is_stored]
@@ -90,7 +91,7 @@ class Exchange:
         for outcome in outcomes:
             logs.settled(outcome)
             signals.send(signals.execution_settled, outcome=outcome)
-        # A short claim emptied a lane; what was settled may have left a retry or a follow-up.
+        # A short claim emptied a lane, and a settled run may have left a retry or a follow-up.
         if len(attempts) < wanted.limit:
             self._lanes.forget()
         return attempts
@@ -110,7 +111,7 @@ class Exchange:
         return attempts
 
     def _disown_forgotten(self, claimed: Sequence[Attempt]) -> None:
-        """Drop what we hold of the attempts that we claimed again: the database has forgotten it.
+        """Disown the attempts that we already hold: the database has forgotten their first claim.
 
         A standby took over that had not seen the first claim. The id may even belong to another
         execution now, and the fence alone cannot tell it from the one that vanished.

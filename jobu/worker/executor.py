@@ -209,23 +209,23 @@ def _succeeded(run: Run, result: Any) -> Outcome:
 
 
 def _conclude(run: Run, outcome: Outcome | None, in_time: bool) -> Outcome:
-    """Say what the run came to; never raises."""
+    """Return the outcome of the run; never raises."""
     # Its traceback holds the frame that has the run: together they would keep all that the handler
     # had in memory.
     error, run.error = run.error, None
     if error is None and in_time and outcome is not None:
         return outcome
     try:
-        return _judge(run, outcome, error, in_time)
+        return _decide(run, outcome, error, in_time)
     except BaseException as failure:  # noqa: BLE001 - a run without an outcome would keep its slot
         message = (
             f"No outcome could be made of {type(error).__name__}: {outcomes.describe(failure)}"
         )
-        logs.unexpected("Judging a run", RuntimeError(message))
+        logs.unexpected("Deciding an outcome", RuntimeError(message))
         return _stamp(run, outcomes.failed(run.attempt, message, "", retry_delay=None))
 
 
-def _judge(
+def _decide(
     run: Run, outcome: Outcome | None, error: BaseException | None, in_time: bool
 ) -> Outcome:
     was_hit = isinstance(error, (JobInterrupted, asyncio.CancelledError))

@@ -1,4 +1,4 @@
-"""The threads and the event loop that run what is in the slots of a worker."""
+"""The threads and the event loop that run the attempts in a worker's slots."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Pool:
         self._event_loop = self._new_event_loop()
 
     def replace_event_loop(self, blocked: EventLoopThread) -> list[Run]:
-        """Leave a blocked event loop to the handler that blocks it; return who is stuck with it."""
+        """Leave a blocked event loop to the handler that blocks it; return the runs on it."""
         with self.slots.lock:
             if not blocked.is_replaced:
                 blocked.is_replaced = True

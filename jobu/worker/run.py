@@ -50,7 +50,7 @@ class Run:
         self.event_loop: EventLoopThread | None = None
         self.session_id: Any = None
         self.error: BaseException | None = None
-        """What the handler raised, until it is judged."""
+        """What the handler raised, until the outcome is decided."""
         self.has_left_traces = False
         """Whether the handler changed the task that it shares with later handlers."""
         self.flushed_progress: dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""The slots of a worker: what waits for one, what runs in one, and the outcomes of what ran."""
+"""The slots of a worker: attempts that wait for one, runs that have one, and their outcomes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _STALE_SECONDS = 0.25
 """How long a claimed execution waits for a slot before it is given back to other workers."""
 _LINGER_SECONDS = 0.02
 """The maximum time that an outcome waits for others to be settled with, while more is to run."""
-_WATCH_INTERVAL_SECONDS = 1.0
+_CHORE_INTERVAL_SECONDS = 1.0
 _CONTENDED_SECONDS = 0.1
 _LAST_SETTLE_SECONDS = 10.0
 
@@ -67,20 +67,14 @@ class Worker(PollingProcess):
         self._poll_interval = _positive(
             "poll_interval", poll_interval, settings.WORKER_POLL_INTERVAL_SECONDS
         )
-        self._max_poll_interval = max(
-            self._poll_interval,
-            _positive(
-                "max_poll_interval", max_poll_interval, settings.WORKER_MAX_POLL_INTERVAL_SECONDS
-            ),
+        maximum = _positive(
+            "max_poll_interval", max_poll_interval, settings.WORKER_MAX_POLL_INTERVAL_SECONDS
         )
+        self._max_poll_interval = max(self._poll_interval, maximum)
         self._claim_batch_size = _positive(
             "claim_batch_size", claim_batch_size, settings.WORKER_CLAIM_BATCH_SIZE
         )
-        self._shutdown_timeout = (
-            settings.WORKER_SHUTDOWN_TIMEOUT_SECONDS
-            if shutdown_timeout is None
-            else shutdown_timeout
-        )
+        self._shutdown_timeout = _given(shutdown_timeout, settings.WORKER_SHUTDOWN_TIMEOUT_SECONDS)
         self.shutdown_seconds = self._shutdown_timeout + _LAST_SETTLE_SECONDS + 1
         self._drain = drain
         self._idle_interval = self._poll_interval
@@ -93,9 +87,7 @@ class Worker(PollingProcess):
         )
         self._slots = self._pool.slots
         self._lanes = KnownLanes(self.queues)
-        self._exchange = Exchange(
-            self._slots, self._lanes, self.heartbeat.process_id, who=self.name
-        )
+        self._exchange = Exchange(self._slots, self._lanes, self.heartbeat.process_id, self.name)
         self._watchdog = Watchdog(self._pool, f"{self.name}-watchdog")
         self._run_logs = RunLogs(self.heartbeat.process_id, lambda: self.running_jobs)
 
@@ -148,8 +140,8 @@ class Worker(PollingProcess):
 
     def chores(self) -> list[Chore]:
         return [
-            Chore(_WATCH_INTERVAL_SECONDS, self._watch),
-            Chore(_WATCH_INTERVAL_SECONDS, self._run_logs.flush),
+            Chore(_CHORE_INTERVAL_SECONDS, self._pass_on_cancels_and_progress),
+            Chore(_CHORE_INTERVAL_SECONDS, self._run_logs.flush),
         ]
 
     def _beat_if_late(self) -> None:
@@ -207,7 +199,7 @@ class Worker(PollingProcess):
                 return
             self._wake.wait(min(left, delay))
 
-    def _watch(self) -> None:
+    def _pass_on_cancels_and_progress(self) -> None:
         """Pass cancellations on to running handlers, and their progress to the database."""
         runs = {r.attempt.execution_id: r for r in self._slots.runs() if not r.is_disowned}
         if not runs:
@@ -224,7 +216,11 @@ class Worker(PollingProcess):
 
 
 def _positive(name: str, given: _Number | None, default: _Number) -> _Number:
-    value = default if given is None else given
+    value = _given(given, default)
     if value <= 0:
         raise ValueError(f"{name} must be greater than zero, not {value!r}")
     return value
+
+
+def _given(given: _Number | None, default: _Number) -> _Number:
+    return default if given is None else given

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 1.0
 
 
-class Watched:
+class WatchedConnection:
     """The connection of one thread, and when its last statement began."""
 
     def __init__(self, who: str, connection: BaseDatabaseWrapper) -> None:
@@ -38,7 +38,7 @@ class Watched:
         return execute(*statement)
 
 
-class Watch(threading.Thread):
+class ConnectionWatch(threading.Thread):
     """Drops a connection from outside when its server has not answered for too long.
 
     The server and TCP have shorter bounds of their own. This one is needed when a proxy, or a
@@ -47,14 +47,14 @@ class Watch(threading.Thread):
 
     def __init__(self, name: str) -> None:
         super().__init__(name=name, daemon=True)
-        self._watched: list[Watched] = []
+        self._watched: list[WatchedConnection] = []
         self._stopping = threading.Event()
 
     @contextmanager
-    def over(self, who: str) -> Iterator[Watched]:
+    def over(self, who: str) -> Iterator[WatchedConnection]:
         """Watch the calling thread's connection while the block runs."""
         connection = connections[settings.DATABASE]
-        watched = Watched(who, connection)
+        watched = WatchedConnection(who, connection)
         with connection.execute_wrapper(watched.note):
             self._watched.append(watched)
             try:
@@ -72,7 +72,7 @@ class Watch(threading.Thread):
                 if watched.seconds() > statement_bound() + _TICK_SECONDS:
                     self._drop(watched)
 
-    def _drop(self, watched: Watched) -> None:
+    def _drop(self, watched: WatchedConnection) -> None:
         try:
             if dialect_of(watched.connection).drop_if_it_waits(watched.connection):
                 logs.statement_hangs(watched.who, watched.seconds())
