@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import uuid
 
 from asgiref.sync import SyncToAsync
@@ -80,6 +81,22 @@ def test_an_abandoned_async_handler_does_not_become_the_current_job_of_another_t
     del pool, orm
     gc.collect()
     assert find_current_job() is None
+
+
+def test_idle_threads_end_when_the_pool_is_closed() -> None:
+    GATE.clear()
+    before = set(threading.enumerate())
+    pool = Pool(3, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
+    pool.slots.add([attempt(number, "wait_at_gate") for number in range(3)])
+    wait_until(lambda: len(pool.slots.runs()) == 3, "three handlers")
+    threads = set(threading.enumerate()) - before
+    assert len(threads) == 3
+    GATE.set()
+    wait_until(lambda: pool.slots.idle_threads == 3, "their end")
+    pool.close()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def attempt(number: int, handler: str, **params: object) -> Attempt:
