@@ -45,19 +45,14 @@ class Exchange:
     def give_back(self, attempts: Sequence[Attempt]) -> None:
         self.unsettled += [released(attempt) for attempt in attempts]
 
-    def must_ask(self) -> bool:
-        """Tell whether the database may hold attempts for us that we do not know of.
-
-        A commit's answer was lost; or a standby took over, unnoticed behind a proxy, which can
-        happen at any time.
-        """
-        return self._is_commit_uncertain or time.monotonic() >= self._ask_again_at
-
     def give_back_unknown(self) -> None:
         """Give back the attempts that the database holds for us and we do not know of.
 
-        While we live, nobody else rescues them.
+        While we live, nobody else rescues them. We ask if the answer to a commit was lost, and once
+        in a lease in any case: a standby may have taken over, unnoticed behind a proxy.
         """
+        if not self._is_commit_uncertain and time.monotonic() < self._ask_again_at:
+            return
         known = {a.key for a in self._slots.held()} | {o.attempt.key for o in self.unsettled}
         held = JobExecution.objects.held_by(self._process_id).values_list(*ATTEMPT_FIELDS)
         attempts = [Attempt(*row) for row in held]

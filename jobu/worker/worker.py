@@ -111,11 +111,9 @@ class Worker(PollingProcess):
 
     def poll(self) -> float:
         self._beat_if_late()
-        if self._exchange.must_ask():
-            self._exchange.give_back_unknown()
+        self._exchange.give_back_unknown()
         self._slots.right_of_way.pause()
-        self._exchange.unsettled += self._slots.take_outcomes()
-        self._exchange.give_back(self._slots.take_waiting(older_than=_STALE_SECONDS))
+        self._collect()
         wanted = self._choose()
         attempts = self._settle_and_claim(wanted)
         self._slots.add(attempts)
@@ -149,7 +147,13 @@ class Worker(PollingProcess):
             # The machine slept for longer than a lease: be alive again before claiming.
             self.heartbeat.beat()
 
+    def _collect(self) -> None:
+        """Take from the slots what is to be settled: outcomes, and attempts that wait too long."""
+        self._exchange.unsettled += self._slots.take_outcomes()
+        self._exchange.give_back(self._slots.take_waiting(older_than=_STALE_SECONDS))
+
     def _choose(self) -> Wanted:
+        """Choose what to claim; nothing, if the worker is stopping."""
         room, free = (0, 0) if self.is_stopping else self._slots.room()
         return self._lanes.choose(room, free)
 
