@@ -254,16 +254,10 @@ def handler(
     `no_retry_on` say after which exceptions it is retried. `backoff` is the maximum of the first
     delay in seconds, or a function from the number of failures to seconds. `atomic=True` runs the
     handler in a transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets
-    queue messages start it. `sensitive` names params that are masked wherever they are shown, in
-    addition to `JOBU_SENSITIVE_PARAMS`. `cron` and `timezone` declare a schedule; `manage.py
-    jobu_sync` makes a cron job of it.
+    queue messages start it. `sensitive` names params to mask, besides `JOBU_SENSITIVE_PARAMS`.
+    `cron` and `timezone` declare a schedule; `manage.py jobu_sync` makes a cron job of it.
     """
-    given: object = name
-    if not (isinstance(given, str) and 1 <= len(given) <= MAX_NAME_LENGTH and given.isprintable()):
-        raise HandlerError(
-            f'@handler needs a name of 1 to {MAX_NAME_LENGTH} characters, as in @handler("email"), '
-            f"not {given!r}"
-        )
+    _check_name(name)
     options = HandlerOptions(
         max_retry=max_retry,
         timeout_seconds=timeout_seconds,
@@ -276,11 +270,23 @@ def handler(
         events=events,
         sensitive=sensitive,  # type: ignore[arg-type]
     )
+    _check_schedule(name, cron, timezone)
+    return _Decorator(name, options, cron, timezone)
+
+
+def _check_name(name: object) -> None:
+    if not (isinstance(name, str) and 1 <= len(name) <= MAX_NAME_LENGTH and name.isprintable()):
+        raise HandlerError(
+            f'@handler needs a name of 1 to {MAX_NAME_LENGTH} characters, as in @handler("email"), '
+            f"not {name!r}"
+        )
+
+
+def _check_schedule(name: str, cron: str | None, timezone: str | None) -> None:
     if cron is not None and (problem := problem_with_expression(cron)):
         raise OptionError(f"cron of @handler({name!r}): {problem}")
     if timezone is not None and (problem := problem_with_timezone(timezone)):
         raise OptionError(f"timezone of @handler({name!r}): {problem}")
-    return _Decorator(name, options, cron, timezone)
 
 
 def _place(owner: Any) -> str:
