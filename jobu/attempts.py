@@ -7,9 +7,9 @@ from uuid import UUID  # noqa: TC003 - a NamedTuple's types are looked at when i
 
 
 class Attempt(NamedTuple):
-    """What a worker knows of an execution while it holds it; `number` fences its outcome.
+    """What a worker knows of an execution while it holds it; `number` fences the outcome.
 
-    Its repr, which ends up in logs and error reports, leaves out the params.
+    The repr leaves out the params, because it is written to logs and error reports.
     """
 
     execution_id: int
@@ -24,7 +24,7 @@ class Attempt(NamedTuple):
 
     @property
     def key(self) -> tuple[int, int]:
-        """What tells two attempts of one process apart."""
+        """Identify the attempt among those of its process."""
         return self.execution_id, self.number
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
 """The wording and level of every log event, apart from the logic. Logger: `jobu`.
 
-A line about an execution names its id, handler and attempt, in the text and as `extra` fields. What
-comes from elsewhere is escaped, so that it can neither forge a line nor command a terminal.
+A line about an execution names its id, handler and attempt, in the text and as `extra` fields. Text
+from elsewhere is escaped, so that it can neither forge a line nor command a terminal.
 """
 
 from __future__ import annotations
@@ -27,28 +27,25 @@ def started(attempt: Attempt) -> None:
 
 
 def settled(outcome: Outcome) -> None:
-    """Log what became of a run."""
+    """Log the outcome of a run."""
+    attempt = outcome.attempt
     if outcome.error is not None:
         _failed(outcome, outcome.error)
     elif not logger.isEnabledFor(logging.INFO):
-        # Once for each job, and nearly always: not one step more than needed.
+        # This is the usual case, once for each job: it must cost as little as possible.
         return
     elif not outcome.counted:
-        _about(logging.INFO, outcome.attempt, "given back unfinished")
+        _about(logging.INFO, attempt, "given back unfinished")
     else:
-        _about(
-            logging.INFO,
-            outcome.attempt,
-            "%s after %.3f s",
-            outcome.status.value,
-            outcome.seconds,
-        )
+        text = "%s after %.3f s"
+        _about(logging.INFO, attempt, text, outcome.status.value, outcome.seconds)
 
 
 def _failed(outcome: Outcome, error: dict[str, Any]) -> None:
     """Log a failure as an ERROR, whether it will be retried or not.
 
-    A conflict that will be is a WARNING: it left nothing behind, and some databases live with them.
+    Only a conflict that will be retried is a WARNING: it left nothing behind, and on some databases
+    conflicts are normal.
     """
     is_retried = outcome.delay is not None
     _about(
@@ -64,69 +61,44 @@ def _failed(outcome: Outcome, error: dict[str, Any]) -> None:
 
 
 def late(outcome: Outcome) -> None:
-    _about(
-        logging.WARNING,
-        outcome.attempt,
-        "late result %s dropped: the execution was rescued from this process meanwhile",
-        outcome.status.value,
-    )
+    text = "late result %s dropped: the execution was rescued from this process meanwhile"
+    _about(logging.WARNING, outcome.attempt, text, outcome.status.value)
 
 
 def forgotten(who: str, keys: Collection[tuple[int, int]]) -> None:
     logger.warning(
-        "%s holds what the database let it claim again; results of the first claims are dropped: "
-        "%s. Did a standby take over that had not seen them?",
+        "%s claimed again what it already holds: %s. The database has forgotten the first claims; "
+        "their results will be dropped. Did a standby take over that had not seen them?",
         who,
         ", ".join(f"execution {pk} attempt {number}" for pk, number in sorted(keys)),
     )
 
 
 def rescued(outcome: Outcome) -> None:
+    attempt = outcome.attempt
     fate = "will be tried again" if outcome.delay is not None else f"ends {outcome.status.value}"
-    _about(
-        logging.WARNING,
-        outcome.attempt,
-        "rescued from process %s, which stopped beating; %s",
-        outcome.attempt.claimed_by,
-        fate,
-    )
+    text = "rescued from process %s, which stopped beating; %s"
+    _about(logging.WARNING, attempt, text, attempt.claimed_by, fate)
 
 
 def out_of_connections(attempt: Attempt, error: BaseException) -> None:
-    _about(
-        logging.WARNING,
-        attempt,
-        "the database has no connection left for it (temporary): %s",
-        error,
-    )
+    text = "the database has no connection left for it (temporary): %s"
+    _about(logging.WARNING, attempt, text, error)
 
 
 def abandoned(attempt: Attempt, reason: str, stack: str) -> None:
-    _about(
-        logging.ERROR,
-        attempt,
-        "%s, but the handler does not stop; its slot was replaced. It is here:\n%s",
-        reason,
-        Lines(stack),
-    )
+    text = "%s, but the handler does not stop; its slot was replaced. It is here:\n%s"
+    _about(logging.ERROR, attempt, text, reason, Lines(stack))
 
 
 def tasks_left(attempt: Attempt, names: list[str]) -> None:
-    _about(
-        logging.WARNING,
-        attempt,
-        "the handler ended and left %d tasks behind, which are cancelled: %s",
-        len(names),
-        ", ".join(names[:10]),
-    )
+    text = "the handler ended and left %d tasks behind, which are cancelled: %s"
+    _about(logging.WARNING, attempt, text, len(names), ", ".join(names[:10]))
 
 
 def forked(attempt: Attempt) -> None:
-    _about(
-        logging.ERROR,
-        attempt,
-        "the handler forked and returned in the child, too; the child ends here",
-    )
+    text = "the handler forked and returned in the child, too; the child ends here"
+    _about(logging.ERROR, attempt, text)
 
 
 def unsettleable(attempt: Attempt, error: BaseException) -> None:
@@ -157,7 +129,7 @@ def process_stopped(kind: str, process_id: UUID) -> None:
 def process_resurrected(kind: str, process_id: UUID) -> None:
     logger.warning(
         "%s %s was taken for dead by another process and registers again; "
-        "results of what it ran meanwhile will be dropped",
+        "the results of its runs meanwhile will be dropped",
         kind,
         process_id,
     )
@@ -179,23 +151,19 @@ def statement_hangs(who: str, seconds: float) -> None:
 
 def session_unbounded(error: BaseException) -> None:
     logger.warning(
-        "The database server takes no bounds for its sessions: if this machine vanishes, rows that "
-        "it has locked stay locked until the server's own keepalive: %s",
+        "The database server refuses time limits for this session: if this machine vanishes, the "
+        "rows that it has locked stay locked until the server's own keepalive ends the session: %s",
         error,
     )
 
 
 def did_not_stop(kind: str, process_id: UUID, seconds: float) -> None:
-    logger.error(
-        "%s %s did not stop within %.0f s and exits now; what it still holds will be rescued",
-        kind,
-        process_id,
-        seconds,
-    )
+    text = "%s %s did not stop within %.0f s and exits now; its executions will be rescued"
+    logger.error(text, kind, process_id, seconds)
 
 
 def database_back(kind: str) -> None:
-    logger.info("%s has its database back", kind)
+    logger.info("%s can use the database again", kind)
 
 
 def unexpected(where: str, error: BaseException) -> None:
@@ -254,8 +222,8 @@ def api_database_failed(error: BaseException) -> None:
 
 def no_handler_takes_events(who: str) -> None:
     logger.warning(
-        "%s has no handler that messages may start, so each will become a dead letter; declare one "
-        'with @handler(…, events=True), or set JOBU_EVENT_HANDLERS = "all"',
+        "%s has no handler that messages may start, so each message will become a dead letter; "
+        'declare one with @handler(…, events=True), or set JOBU_EVENT_HANDLERS = "all"',
         who,
     )
 
@@ -269,13 +237,13 @@ def broker_failed(who: str, error: BaseException) -> None:
 
 
 def broker_back(who: str) -> None:
-    logger.info("%s has its queue system back", who)
+    logger.info("%s can use its queue system again", who)
 
 
 def adapter_left_badly(who: str, error: BaseException) -> None:
     logger.warning(
-        "%s could not take leave of its queue system, which will deliver again what was not "
-        "completed: %s",
+        "%s could not disconnect cleanly from its queue system, which will deliver again the "
+        "messages that were not completed: %s",
         who,
         error,
     )
@@ -290,7 +258,7 @@ def queue_resumed(who: str, pending: int) -> None:
 
 
 def dead_letters_pruned(count: int, *, were_open: bool) -> None:
-    """Open ones are a WARNING: nobody did anything about them, and now nobody can."""
+    """Log open ones as a WARNING: nobody looked after them, and now nobody can."""
     if were_open:
         logger.warning("pruned %d dead letters that were still open", count)
     else:
@@ -302,17 +270,12 @@ def child_started(name: str, pid: int) -> None:
 
 
 def child_died(name: str, pid: int, code: int, delay: float) -> None:
-    logger.error(
-        "%s, pid %d, ended with %s; restart in %.1f s",
-        name,
-        pid,
-        f"signal {-code}" if code < 0 else f"exit code {code}",
-        delay,
-    )
+    reason = f"signal {-code}" if code < 0 else f"exit code {code}"
+    logger.error("%s, pid %d, ended with %s; restart in %.1f s", name, pid, reason, delay)
 
 
 def children_outdated() -> None:
-    logger.info("code has changed, everything is started afresh")
+    logger.info("the code has changed; all processes are started again")
 
 
 def _about(level: int, attempt: Attempt, text: str, *args: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a run came to, and what that makes of its execution. Decides; writes nothing."""
+"""The outcome of a run, and the change it makes to its execution. Decides; writes nothing."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ DEAD = (Status.FAILED, Status.TIMEOUT)
 class Outcome(NamedTuple):
     """The change a run makes to its execution's row. None leaves a column as it is.
 
-    `started` and `finished` are readings of this machine's monotonic clock; what has no `finished`
-    is finished when it is settled. `is_stored` marks what an atomic run has written itself,
-    `is_conflict` one that the database rolled back in favour of another transaction. Its repr
-    leaves out the result.
+    `started` and `finished` are readings of this machine's monotonic clock; an outcome without
+    `finished` is finished when it is settled. `is_stored`: an atomic run has written the outcome
+    itself. `is_conflict`: the database rolled the run back in favour of another transaction. The
+    repr leaves out the result.
     """
 
     attempt: Attempt
@@ -115,7 +115,7 @@ def released(attempt: Attempt) -> Outcome:
 
 
 def unsettleable(outcome: Outcome, error: BaseException) -> Outcome:
-    """Replace an outcome that the database refuses to store by one it can."""
+    """Replace an outcome that the database refuses to store by one that it can store."""
     reason = f"The outcome {outcome.status} could not be stored: {first_line(describe(error))}"
     failure = _failure(outcome.attempt, Status.FAILED, reason, "", None)
     return failure._replace(started=outcome.started, finished=outcome.finished)

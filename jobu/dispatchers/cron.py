@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from jobu.conf import settings
-from jobu.dialects.postgresql_schema import CRON_CHANNEL
+from jobu.dialects.wakeups import Channel
 from jobu.dispatchers.dispatch import BATCH_SIZE, dispatch, seconds_to_next
 from jobu.models.process import ProcessKind
 from jobu.processes.polling import PollingProcess
@@ -18,7 +18,7 @@ class Dispatcher(PollingProcess):
     """
 
     kind = ProcessKind.DISPATCHER.value
-    channel = CRON_CHANNEL
+    channel = Channel.CRON_JOBS
 
     def __init__(
         self,

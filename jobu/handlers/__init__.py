@@ -1,4 +1,4 @@
-"""Handlers: how they are written, registered, found and given their params."""
+"""Handlers: how to write and register them, how they are found, how they get their params."""
 
 from jobu.handlers.base import BaseHandler, HandlerParams, HandlerResult
 from jobu.handlers.context import current_job

@@ -1,4 +1,4 @@
-"""What handlers are built on."""
+"""The base classes of handlers, their params and their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BaseHandler:
     handler_name: ClassVar[str] = ""
 
     def execute(self, params: Any) -> Any:
-        """Do the work; what it returns is stored as the execution's result."""
+        """Do the work; the returned value is stored as the execution's result."""
         raise NotImplementedError(f"{type(self).__qualname__} has no execute(self, params)")
 
     @classmethod
@@ -47,7 +47,7 @@ class BaseHandler:
 
     @classmethod
     def _registered_name(cls) -> str:
-        # Looked up on the class itself: a subclass of a handler is not that handler.
+        # Only the class's own name counts: a subclass of a handler is not that handler.
         name: str = cls.__dict__.get("handler_name", "")
         if not name:
             raise HandlerError(f'{cls.__qualname__} is not registered: add @handler("its-name")')
@@ -56,7 +56,7 @@ class BaseHandler:
 
 @dataclass_transform(kw_only_default=True)
 class _Record:
-    """Makes every subclass a dataclass with keyword-only fields, and a repr that masks."""
+    """Makes every subclass a dataclass with keyword-only fields, whose repr masks secrets."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -67,7 +67,7 @@ class _Record:
 
         fields = dataclasses.fields(cast("Any", self))
         shown = {field.name: getattr(self, field.name) for field in fields if field.repr}
-        # Which handler takes it is not known here, so the names of all of them count.
+        # The handler is not known here, so the sensitive names of all handlers count.
         masked = mask(shown, handlers.sensitive_of(None))
         values = ", ".join(f"{name}={value!r}" for name, value in masked.items())
         return f"{type(self).__qualname__}({values})"

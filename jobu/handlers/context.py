@@ -1,4 +1,4 @@
-"""What a running handler can know about its own run."""
+"""What a running handler can learn about its own run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CurrentJob:
 
     @property
     def deadline(self) -> datetime:
-        """When the run times out, by this machine's clock."""
+        """The time at which the run times out, by this machine's clock."""
         return datetime.now(UTC) + timedelta(seconds=self.ends_at - time.monotonic())
 
     @property
@@ -45,7 +45,7 @@ class CurrentJob:
         return max(0.0, self.ends_at - time.monotonic())
 
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
-        """Say how far the work is. Cheap: it is written about once a second, the latest wins."""
+        """Say how far the work is. It is cheap: the latest is written about once a second."""
         self.last_progress = {
             "done": _number(done),
             "total": None if total is None else _number(total),
@@ -53,7 +53,7 @@ class CurrentJob:
         }
 
     def note_task(self, task: asyncio.Task[Any]) -> None:
-        """Take notice of a task that the handler started."""
+        """Remember a task that the handler started."""
         if self._tasks is None:
             self._tasks = WeakSet()
         self._tasks.add(task)
@@ -66,7 +66,7 @@ class CurrentJob:
 def _number(value: float) -> float:
     if not math.isfinite(value):
         raise ValueError(f"progress() takes finite numbers, not {value!r}")
-    # Decimals and the like are welcome, but they are not JSON.
+    # A Decimal, for example, is a number, but not JSON.
     return value if type(value) is int else float(value)
 
 
@@ -74,7 +74,7 @@ _current: ContextVar[CurrentJob] = ContextVar("jobu_current_job")
 
 
 def current_job() -> CurrentJob:
-    """Return the job that runs here; `NoCurrentJobError` outside of one."""
+    """Return the job that runs here; raise `NoCurrentJobError` if none does."""
     try:
         return _current.get()
     except LookupError:
@@ -89,7 +89,7 @@ def find_current_job() -> CurrentJob | None:
 
 
 class running:  # noqa: N801 - read as a verb: with running(job)
-    """Make `job` what `current_job()` returns inside the block."""
+    """Let `current_job()` return `job` inside the block."""
 
     __slots__ = ("_job", "_token")
 

@@ -23,14 +23,14 @@ MODULE_NAME = "jobs"
 
 
 def discover() -> None:
-    """Import them all; an import error is the developer's to see, so it is not caught."""
+    """Import them all; import errors are not caught, because the developer must see them."""
     for app in apps.get_app_configs():
         if app.module is not None and module_has_submodule(app.module, MODULE_NAME):
             _import_all(f"{app.name}.{MODULE_NAME}")
 
 
 def problems() -> Iterator[tuple[str, str]]:
-    """Yield (what looks wrong, what to do) for handlers that will not be found as they stand."""
+    """Yield (problem, what to do) for each handler that will not be found."""
     for app in apps.get_app_configs():
         module = sys.modules.get(f"{app.name}.{MODULE_NAME}")
         if module is None:
@@ -52,7 +52,7 @@ def _import_all(name: str) -> None:
 
 def _folders_without_init(module: ModuleType) -> Iterator[Path]:
     for root in getattr(module, "__path__", ()):
-        # Python finds modules in a first folder without __init__.py, but not in those below.
+        # In the top folder Python finds modules without __init__.py, but not in folders below.
         for folder in {path.parent for path in Path(root).rglob("*.py")} - {Path(root)}:
             if not (folder / "__init__.py").exists():
                 yield folder

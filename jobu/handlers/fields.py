@@ -1,4 +1,4 @@
-"""Say what to ask a person for, so that a form can be made of a handler's typed params."""
+"""Describe a handler's typed params, so that a form can ask a person for them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _KINDS: dict[Any, str] = {
 class ParamField:
     """One param: `kind` is text, integer, number, boolean, datetime, date, choice or json.
 
-    Everything in it is JSON. A default that is not counts as none, but the param as optional; a
-    sensitive one is masked.
+    All values are JSON. A default that is not JSON is left out, but the param stays optional; the
+    default of a sensitive param is masked.
     """
 
     name: str
@@ -70,7 +70,7 @@ def _kind_of(hint: Any) -> tuple[str, list[Any] | None]:
         return _kind_of(get_args(hint)[0])
     if origin in (Union, types.UnionType):
         options = [each for each in get_args(hint) if each is not type(None)]
-        # None or one type: asked for as that type, and left out if nothing is given.
+        # None or one type: the form asks for that type, and leaves the param out if it is empty.
         return _kind_of(options[0]) if len(options) == 1 else ("json", None)
     if origin is Literal:
         return "choice", list(get_args(hint))

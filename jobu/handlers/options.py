@@ -1,4 +1,4 @@
-"""The options of a handler and the retry rule they make."""
+"""The options of a handler, and its retry rule."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_DELAY_SECONDS = 10 * 365 * 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerOptions:
-    """Defaults for the handler's executions (first four), rules for their runs, who may ask."""
+    """Four defaults for the handler's executions, and the rules for its runs."""
 
     max_retry: int = 3
     timeout_seconds: int = 3600
@@ -51,16 +51,16 @@ class HandlerOptions:
         object.__setattr__(self, "sensitive", _param_names(self.sensitive))
 
     def retries(self, error: BaseException) -> bool:
-        """Tell whether the error is one to try again after."""
+        """Tell whether an execution may be retried after this error."""
         if isinstance(error, self.no_retry_on):
             return False
-        # A timeout is not something the handler raised: only no_retry_on can rule it out.
+        # The handler did not raise a timeout itself: only no_retry_on can exclude it.
         if self.retry_on is None or isinstance(error, JobTimeout):
             return True
         return isinstance(error, self.retry_on)
 
     def retry_delay(self, attempt: Attempt, failures: int) -> float:
-        """Return the seconds to wait; a broken backoff function must not lose the outcome."""
+        """Return the seconds to wait; never raises, even if the backoff function does."""
         if callable(self.backoff):
             try:
                 seconds = self.backoff(failures)
@@ -79,7 +79,7 @@ class HandlerOptions:
 def check_execution_options(
     *, max_retry: Any = 0, timeout_seconds: Any = 1, queue: Any = "default", priority: Any = 0
 ) -> None:
-    """Refuse what the executions' table could not hold, with words instead of an SQL error."""
+    """Refuse values that the table cannot hold, with a better message than the database's."""
     if not _is_int(max_retry) or not 0 <= max_retry <= MAX_COUNT:
         raise OptionError(f"max_retry must be a whole number of 0 or more, not {max_retry!r}")
     if not _is_int(timeout_seconds) or not 1 <= timeout_seconds <= MAX_COUNT:
@@ -102,7 +102,7 @@ def _is_int(value: Any) -> bool:
 def _is_delay(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    # Compared, not converted: a whole number may be too large for a float.
+    # Not converted to a float: a whole number may be too large for one.
     return 0 <= value <= sys.float_info.max
 
 

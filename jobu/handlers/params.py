@@ -1,4 +1,4 @@
-"""Fit JSON params to what a handler's signature asks for, or say in which way they do not."""
+"""Fit JSON params to a handler's signature, or say why they do not fit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class Signature:
-    """How one callable takes its params: as a whole, or as keyword arguments."""
+    """How one callable takes its params: as one object, or as keyword arguments."""
 
     def __init__(
         self, function: Callable[..., Any], *, is_method: bool, sensitive: tuple[str, ...] = ()
@@ -80,9 +80,9 @@ class Signature:
         }
 
     def described(self) -> list[tuple[str, Any, Any]] | None:
-        """Return (name, type, default) of each param; None if it takes whatever object comes.
+        """Return (name, type, default) of each param; None if the handler takes any object.
 
-        A param without a default has `REQUIRED`.
+        The default of a required param is `REQUIRED`.
         """
         hints = self._hints
         if self._takes_whole:
@@ -104,13 +104,13 @@ class Signature:
 
     @functools.cached_property
     def _hints(self) -> dict[str, Any]:
-        # Resolved at the first run: at import, what an annotation names may not be there yet.
+        # Resolved at the first run: at import the annotated classes may not exist yet.
         namespace = getattr(self._function, "__globals__", {})
         return {p.name: _resolve(p.annotation, namespace) for p in self._by_name.values()}
 
 
 def _convert(value: Any, hint: Any, where: Where) -> Any:
-    """Return `value` as the type `hint`; raise ParamsError where it cannot be."""
+    """Return `value` as the type `hint`; raise ParamsError if it does not fit."""
     origin = get_origin(hint)
     if hint is Any or hint is inspect.Parameter.empty or isinstance(hint, typing.TypeVar):
         return value
@@ -147,7 +147,7 @@ def _convert_scalar(value: Any, hint: Any, where: Where) -> Any:
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         values = [member.value for member in hint]
         return hint(_expect(_is_among(value, values), value, where, f"one of {values}"))
-    # A type we know nothing about is the handler's own affair.
+    # The handler itself checks a type that we do not know.
     return value
 
 
@@ -205,7 +205,7 @@ def _convert_record(value: Any, record: Any, where: Where) -> Any:
 
 
 def _problems_of_model(error: Any, where: str) -> str:
-    """Say what pydantic says, without the values that it quotes."""
+    """Return pydantic's message without the values that it quotes."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     return "; ".join(f"{'.'.join([where, *map(str, e['loc'])])}: {e['msg']}" for e in found)
 
@@ -229,9 +229,9 @@ def _described_record(record: Any) -> list[tuple[str, Any, Any]]:
 
 
 def _default_of(field: Any) -> Any:
-    """Return the default of a dataclass's or a model's field; of a factory only what is empty.
+    """Return the default of a dataclass's or a model's field.
 
-    Any other factory is not called: what it makes is for a run, and may be another each time.
+    Of factories only `list` and `dict` are called: another one may make a new value for each run.
     """
     factory = field.default_factory
     if factory is None or factory is dataclasses.MISSING:
@@ -246,11 +246,11 @@ def _record_hints(record: Any) -> dict[str, Any]:
 
 
 def _resolve(annotation: Any, namespace: dict[str, Any]) -> Any:
-    """Evaluate an annotation that may be text; one that cannot be evaluated is no check."""
+    """Evaluate an annotation, which may be text; Any if that fails, so nothing is checked."""
     owner = types.SimpleNamespace(__annotations__={"it": annotation})
     try:
         return get_type_hints(owner, namespace)["it"]
-    except Exception:  # noqa: BLE001 - evaluating somebody's text may raise anything
+    except Exception:  # noqa: BLE001 - the evaluated text may raise anything
         return Any
 
 

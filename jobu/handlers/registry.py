@@ -1,4 +1,4 @@
-"""The handlers of this project by name, and the decorator that puts them there."""
+"""The handlers of this project by name, and the decorator that registers them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MAX_NAME_LENGTH = 200
 
 
 class HandlerFunction(Generic[_P, _R]):
-    """A function that is a handler: still callable as before, and it can be enqueued."""
+    """A function that is a handler: it can be called as before, and it can be enqueued."""
 
     def __init__(self, function: Callable[_P, _R], handler_name: str) -> None:
         functools.update_wrapper(self, function)
@@ -92,7 +92,7 @@ class HandlerSpec:
 
     @property
     def fields(self) -> list[ParamField] | None:
-        """Return what to ask a person for; None if it takes whatever object comes."""
+        """Return the params to ask a person for; None if the handler takes any object."""
         described = self._signature.described()
         if described is None:
             return None
@@ -103,7 +103,7 @@ class HandlerSpec:
         self._arguments(params)
 
     def bind(self, params: dict[str, Any]) -> Callable[[], Any]:
-        """Return the call to make, or raise ParamsError."""
+        """Return the call of the handler with these params, or raise ParamsError."""
         arguments = self._arguments(params)
         if self._handler_class is None:
             return functools.partial(self._function, **arguments)
@@ -113,13 +113,13 @@ class HandlerSpec:
         try:
             return self._signature.arguments(params)
         except ParamsError as error:
-            # A record's own __post_init__ may quote what it refuses.
+            # The __post_init__ of a record may quote the value that it refuses.
             text = mask_quotes(str(error), params, self.options.sensitive)
             raise ParamsError(text) from None
 
 
 class Registry:
-    """Handlers by name; a name is given once."""
+    """Handlers by name; no two handlers have the same name."""
 
     def __init__(self) -> None:
         self._specs: dict[str, HandlerSpec] = {}
@@ -140,19 +140,19 @@ class Registry:
         return self._specs.get(name) if isinstance(name, str) else None
 
     def options_of(self, name: str) -> HandlerOptions:
-        """Return the handler's options; the defaults for one that is not (or no longer) here."""
+        """Return the handler's options; the defaults if no such handler is registered."""
         spec = self.get(name)
         return spec.options if spec else HandlerOptions()
 
     def sensitive_of(self, name: str | None) -> tuple[str, ...]:
-        """Return the names that the handler calls sensitive; with None, those of all handlers."""
+        """Return the names of the handler's sensitive params; with None, those of all handlers."""
         if name is not None:
             return self.options_of(name).sensitive
         return tuple(each for spec in self for each in spec.options.sensitive)
 
     def register(self, spec: HandlerSpec) -> None:
         other = self._specs.get(spec.name)
-        # The same definition again is a module that was imported twice, which is harmless.
+        # The same definition again means that its module was imported twice, which is harmless.
         if other and other.place != spec.place:
             raise DuplicateHandlerError(
                 f"Two handlers are named {spec.name!r}: {other.place} and {spec.place}. "
@@ -163,7 +163,7 @@ class Registry:
     def _not_found(self, name: object) -> str:
         if not isinstance(name, str):
             return f"A handler is named by a text such as 'email', not by {name!r}."
-        # Compared only if it could be one: the name may be a megabyte that somebody sent.
+        # Long names are not compared: somebody may have sent a megabyte.
         is_possible = len(name) <= MAX_NAME_LENGTH
         close = difflib.get_close_matches(name, self._specs, n=1) if is_possible else []
         hint = f"Did you mean {close[0]!r}?" if close else "Is its app in INSTALLED_APPS?"
@@ -174,7 +174,7 @@ handlers = Registry()
 
 
 class _Decorator:
-    """What `handler(...)` returns; a class, so that mypy knows what it makes of its argument."""
+    """What `handler(...)` returns; a class, so that mypy knows the type of its result."""
 
     def __init__(
         self, name: str, options: HandlerOptions, cron: str | None, timezone: str | None
@@ -250,20 +250,14 @@ def handler(
 ) -> _Decorator:
     """Register a `BaseHandler` subclass or a function under `name`.
 
-    `max_retry` is how often an execution runs at most (0 and 1: once). `retry_on` and
-    `no_retry_on` say after which exceptions. `backoff` is the first delay's bound in seconds, or
-    a function from the number of failures to seconds. `atomic=True` runs the handler in a
-    transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets queue messages
-    start it. `sensitive` names params to mask wherever they would be shown, besides
-    `JOBU_SENSITIVE_PARAMS`. `cron` and `timezone` declare a schedule, which `manage.py jobu_sync`
-    makes a cron job of.
+    `max_retry` is the maximum number of runs of an execution (0 and 1: one run). `retry_on` and
+    `no_retry_on` say after which exceptions it is retried. `backoff` is the maximum of the first
+    delay in seconds, or a function from the number of failures to seconds. `atomic=True` runs the
+    handler in a transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets
+    queue messages start it. `sensitive` names params to mask, besides `JOBU_SENSITIVE_PARAMS`.
+    `cron` and `timezone` declare a schedule; `manage.py jobu_sync` makes a cron job of it.
     """
-    given: object = name
-    if not (isinstance(given, str) and 1 <= len(given) <= MAX_NAME_LENGTH and given.isprintable()):
-        raise HandlerError(
-            f'@handler needs a name of 1 to {MAX_NAME_LENGTH} characters, as in @handler("email"), '
-            f"not {given!r}"
-        )
+    _check_name(name)
     options = HandlerOptions(
         max_retry=max_retry,
         timeout_seconds=timeout_seconds,
@@ -276,11 +270,23 @@ def handler(
         events=events,
         sensitive=sensitive,  # type: ignore[arg-type]
     )
+    _check_schedule(name, cron, timezone)
+    return _Decorator(name, options, cron, timezone)
+
+
+def _check_name(name: object) -> None:
+    if not (isinstance(name, str) and 1 <= len(name) <= MAX_NAME_LENGTH and name.isprintable()):
+        raise HandlerError(
+            f'@handler needs a name of 1 to {MAX_NAME_LENGTH} characters, as in @handler("email"), '
+            f"not {name!r}"
+        )
+
+
+def _check_schedule(name: str, cron: str | None, timezone: str | None) -> None:
     if cron is not None and (problem := problem_with_expression(cron)):
         raise OptionError(f"cron of @handler({name!r}): {problem}")
     if timezone is not None and (problem := problem_with_timezone(timezone)):
         raise OptionError(f"timezone of @handler({name!r}): {problem}")
-    return _Decorator(name, options, cron, timezone)
 
 
 def _place(owner: Any) -> str:

@@ -1,4 +1,4 @@
-"""The sign of life of a process: its row in the Process table."""
+"""The heartbeat of a process, which others see in its row of the Process table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Heartbeat:
-    """One per process, whatever it runs: its cost does not grow with the work."""
+    """One per process, however much it runs: its cost does not grow with the work."""
 
     def __init__(self, kind: str, queues: Sequence[str] = (), slots: int = 0) -> None:
         self.process_id = uuid.uuid4()
@@ -30,7 +30,7 @@ class Heartbeat:
         self._steady_since = float("inf")
 
     def register(self) -> None:
-        """Appear in the table; to be called before anything is claimed."""
+        """Add the process to the table. Call it before anything is claimed."""
         began = time.monotonic()
         Process.objects.update_or_create(
             id=self.process_id,
@@ -51,7 +51,7 @@ class Heartbeat:
         began = time.monotonic()
         sign = {"heartbeat_at": DatabaseNow(), "stopping": self.stopping}
         own = Process.objects.filter(id=self.process_id)
-        # By the database's clock: it also tells when the database or its machine stood still.
+        # By the database's clock, which also shows when the database or its machine stood still.
         if not own.steady().update(**sign):
             if not own.update(**sign):
                 logs.process_resurrected(self.kind, self.process_id)
@@ -64,11 +64,12 @@ class Heartbeat:
         return time.monotonic() - self._last_beat > settings.LEASE_SECONDS
 
     def may_judge_others(self) -> bool:
-        """Tell whether silence of another process may mean that it is dead.
+        """Tell whether this process may take silent processes for dead.
 
-        Nobody can beat while the database is gone, stands still or waits for a lock. So a process
-        concludes nothing from others' silence before it has itself beaten for a lease without a
-        gap: after a gap, and after its own start, because it does not know what was before.
+        No process can beat while the database is gone, stands still or waits for a lock. So the
+        silence of others means nothing until this process has itself beaten for a lease without a
+        gap. The lease begins again after each gap, and at the start, because nobody knows what
+        was before.
         """
         return time.monotonic() - self._steady_since > settings.LEASE_SECONDS
 

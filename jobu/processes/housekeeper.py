@@ -1,10 +1,12 @@
-"""The thread that beats, does the recurring chores and listens for wake-ups between them."""
+"""The thread that beats, does the recurring chores and listens for wake-ups in between."""
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import Error, connections
@@ -13,14 +15,23 @@ from jobu import logs
 from jobu.conf import settings
 from jobu.dialects import dialect_of
 from jobu.processes.outage import Outage
+from jobu.queue.prune import prune
+from jobu.queue.rescue import rescue
+from jobu.stats import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-    from jobu.processes.wakeups import Listener
-    from jobu.processes.watch import Watch
+    from jobu.dialects.wakeups import Listener
+    from jobu.processes.connection_watch import ConnectionWatch
+    from jobu.processes.polling import PollingProcess
+
+_PRUNE_INTERVAL_SECONDS = 60
+_PRUNE_BUDGET_SECONDS = 1.0
+_SUMMARIZE_INTERVAL_SECONDS = (40, 60)
+_SUMMARIZE_BUDGET_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -32,8 +43,43 @@ class Chore:
     due: float = 0.0
 
 
+def all_chores(process: PollingProcess) -> list[Chore]:
+    """Return the chores that every process has, and those of its own."""
+    return [
+        Chore(settings.HEARTBEAT_INTERVAL_SECONDS, partial(_beat_and_rescue, process)),
+        *process.chores(),
+        Chore(_PRUNE_INTERVAL_SECONDS, partial(_prune, process)),
+        Chore(
+            # At a different pace in each process: one does the work, and the others find it done.
+            random.uniform(*_SUMMARIZE_INTERVAL_SECONDS),  # noqa: S311
+            partial(summarize, _SUMMARIZE_BUDGET_SECONDS),
+        ),
+    ]
+
+
+def _beat_and_rescue(process: PollingProcess) -> None:
+    heartbeat = process.heartbeat
+    heartbeat.beat()
+    if heartbeat.may_judge_others() and rescue(heartbeat.process_id):
+        process.wake()
+
+
+def _prune(process: PollingProcess) -> None:
+    days = settings.RETENTION_DAYS
+    if days is None:
+        return
+    end = time.monotonic() + _PRUNE_BUDGET_SECONDS
+    pruned = 0
+    for count in prune(days):
+        pruned += count
+        if time.monotonic() > end or process.is_stopping:
+            break
+    if pruned:
+        logs.pruned(pruned)
+
+
 class Housekeeper(threading.Thread):
-    """Has a connection of its own, so that it lives on while the loop or a job is busy."""
+    """Has a connection of its own, so that it goes on while the loop or a job is busy."""
 
     def __init__(
         self,
@@ -41,7 +87,7 @@ class Housekeeper(threading.Thread):
         chores: Sequence[Chore],
         listener: Listener,
         on_wake: Callable[[], None],
-        watch: Watch,
+        watch: ConnectionWatch,
     ) -> None:
         super().__init__(name=name, daemon=True)
         self._chores = chores
@@ -52,7 +98,7 @@ class Housekeeper(threading.Thread):
         self._stopping = threading.Event()
 
     def stop(self) -> None:
-        """End the thread, if it runs; what it has begun is finished first."""
+        """End the thread, if it runs, after the chore that it has begun."""
         if self._stopping.is_set():
             return
         self._stopping.set()

@@ -1,4 +1,4 @@
-"""What to do when the database does not answer: say so, wait a little longer each time, go on."""
+"""What a process does when its database fails: log it, wait longer each time, go on."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from django.db import Error
 
 _FIRST_DELAY_SECONDS = 0.2
-_LONGEST_DELAY_SECONDS = 3.0
+_MAX_DELAY_SECONDS = 3.0
 
 
 class Outage:
-    """Counts failures in a row of one thread's database work."""
+    """Counts how often in a row the database failed in one thread."""
 
     def __init__(self, who: str) -> None:
         self._who = who
         self._failures = 0
 
     def failed(self, error: Error) -> float:
-        """Close the broken connection and return how long to wait."""
+        """Log the error, close the broken connection, and return how long to wait."""
         self._failures += 1
-        # Well within a lease: whoever is back first must not take the others for dead.
-        maximum = min(_LONGEST_DELAY_SECONDS, settings.LEASE_SECONDS / 4)
+        # Much shorter than a lease: the first that is back must not take the others for dead.
+        maximum = min(_MAX_DELAY_SECONDS, settings.LEASE_SECONDS / 4)
         longest = bound(self._failures, base=_FIRST_DELAY_SECONDS, maximum=maximum)
         delay = random.uniform(longest / 2, longest)  # noqa: S311 - spreads a fleet's reconnects
         dialect = dialect_for(settings.DATABASE)

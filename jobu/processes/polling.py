@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 import threading
-import time
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from django.db import Error, connections
@@ -12,36 +10,30 @@ from django.db import Error, connections
 from jobu import logs
 from jobu.conf import settings
 from jobu.dialects import dialect_of, statement_bound
-from jobu.dialects.postgresql_schema import CHANNEL
+from jobu.dialects.wakeups import Channel, make_listener
+from jobu.processes.connection_watch import ConnectionWatch, WatchedConnection
 from jobu.processes.heartbeat import Heartbeat
-from jobu.processes.housekeeper import Chore, Housekeeper
+from jobu.processes.housekeeper import Housekeeper, all_chores
 from jobu.processes.outage import Outage
-from jobu.processes.wakeups import make_listener
-from jobu.processes.watch import Watch, Watched
-from jobu.queue.prune import prune
-from jobu.queue.rescue import rescue
-from jobu.stats import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-_PRUNE_INTERVAL_SECONDS = 60
-_PRUNE_BUDGET_SECONDS = 1.0
-_SUMMARIZE_INTERVAL_SECONDS = (40, 60)
-_SUMMARIZE_BUDGET_SECONDS = 2.0
+    from jobu.processes.housekeeper import Chore
 
 
 class PollingProcess:
-    """Owns the only loop: `poll()` does the work and returns how long to wait for the next one.
+    """Owns the only loop: `poll()` does the work and returns how long to wait for the next poll.
 
-    `start()` runs it in a background thread, `stop()` ends it; a context manager does both.
+    `start()` runs it in a background thread, `stop()` ends it; a `with` block does both.
     """
 
     kind: ClassVar[str]
-    channel: ClassVar[str] = CHANNEL
+    channel: ClassVar[Channel] = Channel.EXECUTIONS
+    """What wakes it up before its next poll."""
     shutdown_seconds = 20.0
-    """How long its end may take before a command gives up waiting for it."""
+    """How long a command waits for its end."""
 
     def __init__(self, *, queues: Sequence[str] = (), slots: int = 0) -> None:
         self.queues = tuple(queues)
@@ -51,7 +43,7 @@ class PollingProcess:
         self._stop_requested = threading.Event()
         self._thread: threading.Thread | None = None
         self._outage = Outage(self.name)
-        self._watched: Watched | None = None
+        self._watched: WatchedConnection | None = None
         self._listener = make_listener(self.channel, self.queues)
 
     @property
@@ -59,17 +51,17 @@ class PollingProcess:
         return f"{self.kind}-{self.heartbeat.process_id.hex[:8]}"
 
     def poll(self) -> float:
-        """Do what is to be done now; return the seconds until the next look."""
+        """Do the work that is there now; return the seconds until the next poll."""
         raise NotImplementedError
 
     def begin(self) -> None:
-        """Get ready, before the first poll."""
+        """Prepare for the first poll."""
 
     def finish(self) -> None:
-        """Bring what runs to an end, after the last poll."""
+        """End what still runs, after the last poll."""
 
     def chores(self) -> list[Chore]:
-        """Return what the housekeeper does besides beating, rescuing and pruning."""
+        """Return the chores of this kind of process; beating, rescuing and pruning are common."""
         return []
 
     def describe(self) -> str:
@@ -83,24 +75,24 @@ class PollingProcess:
         self._thread.start()
 
     def request_stop(self) -> None:
-        """Ask to stop, without waiting for it."""
+        """Ask it to stop, and return at once."""
         self._stop_requested.set()
         self.wake()
 
     def stop(self) -> None:
-        """Take nothing new, finish what runs, wait for it. May be called twice."""
+        """Start nothing new, finish what runs, and wait for the end. May be called twice."""
         self.request_stop()
         self.join()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end; False if it did not come within `timeout` seconds."""
+        """Wait for the end; return False if it does not come within `timeout` seconds."""
         if self._thread is None:
             return True
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def wake(self) -> None:
-        """Let the next poll come at once."""
+        """Poll at once."""
         self._wake.set()
 
     @property
@@ -120,14 +112,14 @@ class PollingProcess:
         self.stop()
 
     def _main(self) -> None:
-        watch = Watch(f"{self.name}-watch")
+        watch = ConnectionWatch(f"{self.name}-watch")
         watch.start()
         with watch.over(self.name) as self._watched:
             self._work(watch)
 
-    def _work(self, watch: Watch) -> None:
+    def _work(self, watch: ConnectionWatch) -> None:
         housekeeper = Housekeeper(
-            f"{self.name}-housekeeper", self._all_chores(), self._listener, self.wake, watch
+            f"{self.name}-housekeeper", all_chores(self), self._listener, self.wake, watch
         )
         try:
             self._register()
@@ -135,7 +127,7 @@ class PollingProcess:
             self.begin()
             while not self.is_stopping:
                 self._wake.clear()
-                self._wake.wait(self.attempt_poll())
+                self._wake.wait(self.poll_safely())
             logs.process_stopping(self.kind, self.heartbeat.process_id)
             self.heartbeat.stopping = True
             self.finish()
@@ -148,13 +140,13 @@ class PollingProcess:
             logs.crashed(self.name, error)
             raise
         finally:
-            # Whatever happened, the heartbeat ends with the loop, or nobody would be rescued.
+            # The heartbeat always ends with the loop: otherwise nobody would rescue what it holds.
             housekeeper.stop()
             watch.stop()
             connections.close_all()
 
-    def attempt_poll(self) -> float:
-        """Poll; whatever fails is logged and tried again a little later."""
+    def poll_safely(self) -> float:
+        """Poll; log whatever fails, and return how long to wait before the next poll."""
         try:
             self._prepare_connection()
             delay = self.poll()
@@ -167,7 +159,7 @@ class PollingProcess:
         return delay
 
     def _register(self) -> None:
-        """Register before anything else; wait for a database that is not up yet."""
+        """Register before anything else; wait for the database if it is not up yet."""
         while not self.is_stopping:
             try:
                 self._prepare_connection()
@@ -186,44 +178,13 @@ class PollingProcess:
         try:
             self.heartbeat.deregister()
         except Error as error:
-            # The row goes when others find that it does not beat any more.
+            # Others delete the row when it has not beaten for a lease.
             self._outage.failed(error)
 
     def _prepare_connection(self) -> None:
         connection = connections[settings.DATABASE]
         if self._watched is not None and self._watched.seconds() > 2 * statement_bound():
-            # A server may end a session that is silent for longer.
+            # A server may end a session that has been silent for so long.
             connection.close()
         if connection.connection is None:
             dialect_of(connection).prepare_control_connection(connection)
-
-    def _all_chores(self) -> list[Chore]:
-        beat = settings.HEARTBEAT_INTERVAL_SECONDS
-        return [
-            Chore(beat, self._beat_and_rescue),
-            *self.chores(),
-            Chore(_PRUNE_INTERVAL_SECONDS, self._prune),
-            # Each process at its own pace, so that one of them has done it when the next comes.
-            Chore(random.uniform(*_SUMMARIZE_INTERVAL_SECONDS), self._summarize),  # noqa: S311
-        ]
-
-    def _beat_and_rescue(self) -> None:
-        self.heartbeat.beat()
-        if self.heartbeat.may_judge_others() and rescue(self.heartbeat.process_id):
-            self.wake()
-
-    def _prune(self) -> None:
-        days = settings.RETENTION_DAYS
-        if days is None:
-            return
-        end = time.monotonic() + _PRUNE_BUDGET_SECONDS
-        pruned = 0
-        for count in prune(days):
-            pruned += count
-            if time.monotonic() > end or self.is_stopping:
-                break
-        if pruned:
-            logs.pruned(pruned)
-
-    def _summarize(self) -> None:
-        summarize(_SUMMARIZE_BUDGET_SECONDS)

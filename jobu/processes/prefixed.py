@@ -1,4 +1,4 @@
-"""The output of several processes as one stream, each line with the name of its process."""
+"""The output of several processes in one stream, where each line begins with a process's name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LAST_LINES_SECONDS = 1.0
 
 
 class PrefixedOutput:
-    """Copies lines to `stream` as they come; whole lines only, so that two never mix."""
+    """Copies lines to `stream` as they come; only whole lines, so that two never mix."""
 
     def __init__(self, stream: IO[bytes], names: Iterable[str]) -> None:
         self._stream = stream
@@ -33,7 +33,7 @@ class PrefixedOutput:
         reader.start()
 
     def close(self) -> None:
-        """Wait for the last lines; not for long, as a grandchild may keep its end open."""
+        """Wait for the last lines, but not for long: a grandchild may keep its end open."""
         for reader in self._readers:
             reader.join(_LAST_LINES_SECONDS)
 

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT: the first one stops gracefully, the second one at once."""
+"""SIGTERM and SIGINT: the first signal stops a process gracefully, the second one at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jobu.processes.polling import PollingProcess
 
 SUPERVISOR_VARIABLE = "JOBU_SUPERVISOR_PID"
-"""The environment variable through which a supervisor makes itself known to its children."""
+"""The environment variable by which a supervisor tells its children its process id."""
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LOOK_SECONDS = 0.2
@@ -26,10 +26,10 @@ _EXIT_SECONDS = 3.0
 
 
 class ShutdownSignals:
-    """Catches the signals while the block runs; `received` tells about the first.
+    """Catches the signals while the block runs; `received` tells whether one has come.
 
-    The handler only sets a flag: it runs between any two bytecodes of the main thread, where
-    taking a lock could deadlock.
+    The handler only sets a flag. It runs between any two bytecodes of the main thread, where to
+    take a lock could deadlock.
     """
 
     def __init__(self, *, at_second: Callable[[], None] | None = None) -> None:
@@ -58,14 +58,13 @@ class ShutdownSignals:
 
 
 def run_until_signal(process: PollingProcess) -> int:
-    """Run the process until it ends or is told to; return the exit code.
+    """Run the process until it ends or a signal comes; return the exit code.
 
-    When it is told to, its end has a bound, whatever it waits for: a database that does not
-    answer must not keep it.
+    After the signal it has limited time to end: a database that does not answer must not keep it.
 
-    Under a supervisor a second signal means nothing: a service manager may send each process of
-    a group the signal that the supervisor passes on, too. The supervisor's death is the other
-    reason to stop.
+    Under a supervisor a second signal means nothing: the supervisor passes its signal on, and a
+    service manager may send the same signal to each process of the group. A supervised process
+    also stops when its supervisor is gone.
     """
     supervisor_pid = _take_supervisor_pid()
     at_second = None if supervisor_pid else _nothing_more
@@ -86,7 +85,7 @@ def run_until_signal(process: PollingProcess) -> int:
 
 
 def end_with_supervisor() -> None:
-    """End this process, which knows nothing of jobu's shutdown, when its supervisor is gone."""
+    """End this process when its supervisor is gone; for those without `run_until_signal`."""
     supervisor_pid = _take_supervisor_pid()
 
     def watch() -> None:
@@ -99,7 +98,7 @@ def end_with_supervisor() -> None:
 
 
 def exit_soon(code: int) -> NoReturn:
-    """Exit, even if a handler that never came back keeps a thread that Python would wait for."""
+    """Exit soon, even if Python would wait for the thread of a handler that never ended."""
     last_resort = threading.Timer(_EXIT_SECONDS, os._exit, [code])
     last_resort.daemon = True
     last_resort.start()
@@ -107,7 +106,7 @@ def exit_soon(code: int) -> NoReturn:
 
 
 def _take_supervisor_pid() -> int | None:
-    """Return who supervises us; what we start in turn is not supervised."""
+    """Return our supervisor's id, and remove it: the processes that we start have no supervisor."""
     pid = os.environ.pop(SUPERVISOR_VARIABLE, "")
     return int(pid) if pid.isdigit() else None
 
@@ -117,4 +116,4 @@ def _is_orphan_of(supervisor_pid: int | None) -> bool:
 
 
 def _nothing_more() -> None:
-    """A lone process has nobody to take with it."""
+    """A process without children has nobody to end with it."""

@@ -1,4 +1,4 @@
-"""Keep processes alive: start them, restart those that die, stop them together."""
+"""Keep processes alive: start them, restart those that die, stop all of them together."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 0.2
 _FIRST_DELAY_SECONDS = 0.5
-_LONGEST_DELAY_SECONDS = 30.0
+_MAX_DELAY_SECONDS = 30.0
 _HEALTHY_AFTER_SECONDS = 60.0
 
 
 @dataclass(slots=True)
 class _Child:
-    """One process to keep alive, and how it has fared."""
+    """One process to keep alive, and what has happened to it so far."""
 
     name: str
     command: Sequence[str]
@@ -39,15 +39,15 @@ class _Child:
         """Return how long to wait before the next start; longer after each early death."""
         lived = time.monotonic() - self.started
         self.deaths = 0 if lived > _HEALTHY_AFTER_SECONDS else self.deaths + 1
-        return min(_LONGEST_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2.0 ** min(self.deaths, 10))
+        return min(_MAX_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2.0 ** min(self.deaths, 10))
 
 
 class Supervisor:
     """Starts a process for each named command and restarts, with backoff, those that die.
 
     With `until_done` a process that ends with exit code 0 has done its work and is not restarted.
-    What they write goes through `output`, if it is given, and to our own streams otherwise. When
-    `is_outdated` says so, all are stopped and started afresh.
+    The processes write to `output`, if it is given, and otherwise to our own streams. When
+    `is_outdated` returns True, all of them are stopped and started again.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Supervisor:
     def _start(self, child: _Child) -> None:
         child.process = subprocess.Popen(  # noqa: S603 - our own command line
             child.command,
-            # A session of its own: a Ctrl-C in the terminal reaches it through us, once.
+            # A session of its own: a Ctrl-C in the terminal reaches it only through us.
             start_new_session=True,
             env={**os.environ, SUPERVISOR_VARIABLE: str(os.getpid())},
             stdout=subprocess.PIPE if self._output else None,
@@ -118,11 +118,11 @@ class Supervisor:
         codes = self._terminate()
         if self._output is not None:
             self._output.close()
-        # Who had not come to catching the signal, or never does, did as it was told all the same.
+        # A child that died of the signal, because it did not catch it (yet), has stopped as asked.
         return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
 
     def _terminate(self) -> list[int]:
-        """Pass the signal on and wait; how long a child takes is bounded by its own timeout."""
+        """Pass the signal on and wait; each child's own shutdown timeout bounds the wait."""
         processes = [child.process for child in self._children if child.process is not None]
         for process in processes:
             process.terminate()

@@ -1,1 +1,1 @@
-"""The worker: claims executions, runs them in slots, settles what they came to."""
+"""The worker: claims executions, runs them in slots, settles their outcomes."""

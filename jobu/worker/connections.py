@@ -1,4 +1,4 @@
-"""Each job gets healthy database connections, and leaves none behind that it has changed."""
+"""The database connections of jobs: healthy when a job begins, unchanged when it ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _thread = _Thread()
 
 
 def close_dead_connections() -> None:
-    """Do not hand a job a connection that the server has closed since the last one."""
+    """Close the connections that the server has ended since the last job."""
     if not _thread.has_connections:
         return
     for connection in connections.all(initialized_only=True):
@@ -37,7 +37,7 @@ def close_dead_connections() -> None:
 def close_finished_connections() -> None:
     """Apply Django's rule for the end of a request (CONN_MAX_AGE) to the end of a job.
 
-    Never raises, whatever the job has done to its connections.
+    Never raises, even if the job has broken its connections.
     """
     if not _thread.has_connections:
         return
@@ -51,7 +51,7 @@ def close_finished_connections() -> None:
 
 
 def close_connections() -> None:
-    """Close every connection of this thread; never raises either."""
+    """Close every connection of this thread. Never raises."""
     close_finished_connections()
     with suppress(Exception):
         connections.close_all()
@@ -66,7 +66,7 @@ def _is_alive(connection: BaseDatabaseWrapper) -> bool:
 
 
 def _is_reusable(connection: BaseDatabaseWrapper) -> bool:
-    """Close it if it is old or broken; tell whether another job may use what is left."""
+    """Close the connection if it is old or broken; tell whether the next job may use it."""
     try:
         if connection.in_atomic_block or _hooks(connection) != _thread.hooks.get(connection.alias):
             return False
@@ -79,9 +79,9 @@ def _is_reusable(connection: BaseDatabaseWrapper) -> bool:
 
 
 def _drop(connection: BaseDatabaseWrapper) -> None:
-    """Close the connection, which ends its transaction, and let Django make a new one."""
+    """Close the connection, which ends its transaction; Django makes a new one when asked."""
     with suppress(Exception):
-        # Django would only give it back to its pool, if there is one.
+        # By itself Django would return it to the pool, if it has one.
         connection.connection.close()
     with suppress(Exception):
         connection.close()
@@ -90,14 +90,14 @@ def _drop(connection: BaseDatabaseWrapper) -> None:
 
 
 def _hooks(connection: BaseDatabaseWrapper) -> tuple[Any, ...]:
-    """Return what is called for each statement; Django keeps it when a connection is closed."""
+    """Return the functions that Django calls for each statement; they outlive a connection."""
     return (*connection.execute_wrappers, connection.force_debug_cursor)
 
 
 def _note_connection(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    # Most jobs of most queues open none; asking Django for each thread's takes a while.
+    # Most jobs open no connection, and asking Django for those of a thread takes a while.
     _thread.has_connections = True
-    # As the project wants them, if it adds some to each connection that is opened.
+    # The project may add some to each new connection; those are to stay.
     _thread.hooks[connection.alias] = _hooks(connection)
 
 

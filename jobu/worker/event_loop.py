@@ -20,17 +20,19 @@ if TYPE_CHECKING:
     Task = asyncio.Task[Any]
 
 _abandoned: list[Task] = []
-"""Nobody ends these. The garbage collector would do it in any thread, and `sync_to_async` would set
-their context variables there, the current job among them."""
+"""Tasks that nobody ends. They are kept here, because the garbage collector would close them in any
+thread, and `sync_to_async` would set their context variables there, such as the current job."""
 
 
 class EventLoopThread:
-    """Starts at the first coroutine; survives what handlers raise in it.
+    """Starts with the first coroutine, and goes on whatever handlers raise in it.
 
-    `on_broken` is called if the loop cannot go on, with the reason.
+    If the loop breaks, it calls `on_broken` with itself and the error.
     """
 
     def __init__(self, name: str, on_broken: Callable[[EventLoopThread, Exception], None]) -> None:
+        self.is_replaced = False
+        """Whether another event loop has taken its place, and no run may begin here any more."""
         self._on_broken = on_broken
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -43,16 +45,16 @@ class EventLoopThread:
             self._loop = asyncio.new_event_loop()
             self._loop.set_task_factory(self._make_task)  # type: ignore[arg-type] # any options
             self._thread.start()
-        # Nothing of whoever happens to spawn it: that may be a slot with a thread for its own ORM.
+        # An empty context: that of the caller may belong to a slot with an ORM thread of its own.
         create_task = partial(self._loop.create_task, coroutine, context=Context())
         if threading.get_ident() == self._thread.ident:
-            # Without the system call that wakes another thread.
+            # This saves the system call that wakes another thread.
             create_task()
         else:
             self._loop.call_soon_threadsafe(create_task)
 
     def strike(self, interrupt: type[JobInterrupted]) -> None:
-        """Raise the interrupt in whatever runs on the loop now."""
+        """Raise the interrupt in the code that runs on the loop now."""
         assert self._thread.ident is not None  # noqa: S101 - something runs on it
         self._strikes.append(None)
         raise_in_thread(self._thread.ident, interrupt)
@@ -66,7 +68,7 @@ class EventLoopThread:
         return True
 
     def stop(self) -> None:
-        """Let the loop go, once nothing runs on it; one that is blocked goes with the process."""
+        """Stop the loop. If a handler blocks it, it ends with the process."""
         self._stopping = True
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -76,7 +78,8 @@ class EventLoopThread:
         self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Any], **options: Any
     ) -> Task:
         task = asyncio.Task(coroutine, loop=loop, **options)
-        # One with a context of its own is not the job's: so a handler starts what shall outlive it.
+        # A task with a context of its own does not belong to the job: in this way a handler starts
+        # tasks that may outlive it.
         if options.get("context") is None and (job := find_current_job()) is not None:
             job.note_task(task)
         return task
@@ -88,14 +91,14 @@ class EventLoopThread:
             try:
                 self._loop.run_forever()
             except JobInterrupted:
-                # It was raised in this thread for a handler that blocked the loop, and came a
-                # moment too late: the handler had ended. The loop itself is unharmed.
+                # It was raised for a handler that blocked the loop, and came a moment too late: the
+                # handler had ended. The loop itself is unharmed.
                 self.was_struck()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it would come again
+            except Exception as error:  # noqa: BLE001 - the same error would come again
                 logs.unexpected("The event loop", error)
                 self._on_broken(self, error)
                 break
-            except BaseException as error:  # noqa: BLE001 - an exit of one task is not ours
+            except BaseException as error:  # noqa: BLE001 - one task's exit does not end the loop
                 logs.unexpected("A task on the event loop", error)
         _abandoned.extend(asyncio.all_tasks(self._loop))
         self._loop.close()

@@ -1,4 +1,4 @@
-"""Run one handler and say what it came to. Decides; writes nothing (an atomic run excepted)."""
+"""Run one handler and decide its outcome. Only an atomic run is written here."""
 
 from __future__ import annotations
 
@@ -50,50 +50,40 @@ def execute(run: Run) -> Outcome:
     An interrupt may strike at any bytecode until `run.end()`, but only once.
     """
     outcome: Outcome | None = None
-    error: BaseException | None = None
     try:
         try:
             outcome = _run_handler(run)
         except BaseException as raised:  # noqa: BLE001 - whatever a handler raises is its outcome
-            error = raised
+            run.error = raised
         in_time = run.end()
     except JobInterrupted as raised:
-        error, in_time = raised, run.end()
-    try:
-        return _outcome(run, outcome, error, in_time)
-    finally:
-        # Its traceback holds this frame: together they would keep what the handler had in memory.
-        del error
+        run.error, in_time = raised, run.end()
+    return _conclude(run, outcome, in_time)
 
 
 async def execute_async(run: Run) -> Outcome:
     """Run an async handler on this event loop; never raises."""
     outcome: Outcome | None = None
-    error: BaseException | None = None
     context = copy_context()
     try:
         try:
             outcome = await _run_async_handler(run)
         except BaseException as raised:  # noqa: BLE001 - whatever a handler raises is its outcome
-            error = raised
+            run.error = raised
         in_time = run.end()
     except JobInterrupted as raised:
-        error, in_time = raised, run.end()
+        run.error, in_time = raised, run.end()
     run.has_left_traces = _has_left_traces(run, context)
-    try:
-        return _outcome(run, outcome, error, in_time)
-    finally:
-        # Its traceback holds this frame: together they would keep what the handler had in memory.
-        del error
+    return _conclude(run, outcome, in_time)
 
 
 def outcome_of_abandoned(run: Run, error: BaseException, stack: str) -> Outcome:
-    """Judge a run whose handler is still at `stack`, and will not be heard of."""
+    """Decide the outcome of a run whose handler is still at `stack` and will not be waited for."""
     return _stamp(run, _outcome_of_error(run, error, stack))
 
 
 def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcome:
-    """Judge an error: an interrupt by its kind, any other by the handler's retry rule."""
+    """Decide by the error: an interrupt by its kind, any other by the handler's retry rule."""
     attempt = run.attempt
     options = handlers.options_of(attempt.handler_name)
     retry_delay = partial(options.retry_delay, attempt)
@@ -103,7 +93,7 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
         return outcomes.cancelled(attempt)
     if isinstance(error, JobReleased) and run.interrupt is not None:
         return outcomes.released(attempt)
-    # What a handler raises may quote what it was given.
+    # An error's text may quote the params.
     mask = partial(mask_quotes, params=attempt.params, names=options.sensitive)
     trace = mask(trace or _traceback(error))
     may_retry = retry_delay if options.retries(error) else None
@@ -138,7 +128,7 @@ async def _run_async_handler(run: Run) -> Outcome:
             _end_if_forked(run)
             if left := run.job.cancel_tasks():
                 logs.tasks_left(run.attempt, left)
-            # Only if a handler used the ORM is there a thread, and only there are connections.
+            # There is a thread only if a handler used the ORM, and only that has connections.
             context = SyncToAsync.thread_sensitive_context.get(None)
             if context in SyncToAsync.context_to_thread_executor:
                 await asyncio.shield(sync_to_async(close_connections)())
@@ -154,7 +144,7 @@ def _call(run: Run, call: Callable[[], Any]) -> Any:
 def _end_if_forked(run: Run) -> None:
     """End the child of a handler that forked and returned in both processes.
 
-    Everything else here is the parent's: the run, its outcome, the connections to the database.
+    The run, its outcome and the connections to the database belong to the parent.
     """
     if run.is_in_child():
         try:
@@ -164,7 +154,7 @@ def _end_if_forked(run: Run) -> None:
 
 
 def _prepare(run: Run) -> Callable[[], Any] | Outcome:
-    """Find the handler and fit its params, or return why that will never work."""
+    """Find the handler and fit its params; return a failure if that can never work."""
     attempt = run.attempt
     if run.interrupt is not None:
         raise run.interrupt
@@ -179,9 +169,9 @@ def _prepare(run: Run) -> Callable[[], Any] | Outcome:
 
 
 def _call_atomically(run: Run, call: Callable[[], Any]) -> Outcome:
-    """Run and settle in one transaction: its effects are there if and only if it is SUCCESS.
+    """Run and settle in one transaction: the effects are there if and only if it is SUCCESS.
 
-    The fence is the settle itself, at the end: an attempt that was rescued meanwhile rolls back.
+    The fence is the settle at the end: if the attempt was rescued meanwhile, it rolls back.
     """
     alias = settings.DATABASE
     with write_transaction(alias):
@@ -190,14 +180,14 @@ def _call_atomically(run: Run, call: Callable[[], Any]) -> Outcome:
         run.session_id = dialect_for(alias).session_id(connection)
         outcome = _succeeded(run, _call(run, call))
         if connections[alias] is not connection or len(connection.atomic_blocks) != depth:
-            # What looks like our commit would be that of a transaction inside ours.
+            # Our commit would only end the transaction that the handler left open inside ours.
             raise TransactionError(f"The handler left a transaction on {alias} open.")
         if outcome.error is not None:
             transaction.set_rollback(True, using=alias)
             return outcome
         settle([outcome])
-        # From here on nothing may stop the commit, and who lost to an interrupt must not commit;
-        # nor who was disowned, for then it was another's row that was settled.
+        # After `end()` nothing stops the commit. A run that was interrupted must not commit; nor
+        # must one that was disowned, because then the row belongs to another execution.
         if run.is_disowned or not run.end():
             raise run.interrupt or JobInterrupted
     return outcome._replace(is_stored=True)
@@ -207,7 +197,7 @@ def _succeeded(run: Run, result: Any) -> Outcome:
     try:
         encoded = encode_result(result)
     except NotJSONError as error:
-        # The work is done; doing it again would not make its result JSON.
+        # The work is done; another run would have the same kind of result.
         return _stamp(run, outcomes.failed(run.attempt, str(error), "", retry_delay=None))
     return outcomes.succeeded(
         run.attempt,
@@ -218,31 +208,33 @@ def _succeeded(run: Run, result: Any) -> Outcome:
     )
 
 
-def _outcome(
-    run: Run, outcome: Outcome | None, error: BaseException | None, in_time: bool
-) -> Outcome:
+def _conclude(run: Run, outcome: Outcome | None, in_time: bool) -> Outcome:
+    """Return the outcome of the run; never raises."""
+    # Its traceback holds the frame that has the run: together they would keep all that the handler
+    # had in memory.
+    error, run.error = run.error, None
     if error is None and in_time and outcome is not None:
         return outcome
     try:
-        return _judge(run, outcome, error, in_time)
+        return _decide(run, outcome, error, in_time)
     except BaseException as failure:  # noqa: BLE001 - a run without an outcome would keep its slot
         message = (
             f"No outcome could be made of {type(error).__name__}: {outcomes.describe(failure)}"
         )
-        logs.unexpected("Judging a run", RuntimeError(message))
+        logs.unexpected("Deciding an outcome", RuntimeError(message))
         return _stamp(run, outcomes.failed(run.attempt, message, "", retry_delay=None))
 
 
-def _judge(
+def _decide(
     run: Run, outcome: Outcome | None, error: BaseException | None, in_time: bool
 ) -> Outcome:
     was_hit = isinstance(error, (JobInterrupted, asyncio.CancelledError))
     if not in_time and not was_hit and run.interrupt not in (None, JobReleased):
-        # The handler swallowed its interrupt, or ended before it could strike. What it came to
-        # counts only if all that was wanted was an end.
+        # The handler swallowed its interrupt, or ended before it could strike. Its own outcome
+        # counts only if the worker just wanted it to end.
         error = run.interrupt()
     if isinstance(error, JobInterrupted) and run.was_struck() and run.interrupt is None:
-        # It was meant for a handler that blocked the event loop a moment ago.
+        # The interrupt was meant for a handler that blocked the event loop a moment ago.
         error, outcome = None, outcomes.released(run.attempt)
     if error is not None or outcome is None:
         outcome = _outcome_of_error(run, error or JobInterrupted())
@@ -262,7 +254,7 @@ def _is_out_of_connections(error: BaseException) -> bool:
 
 
 def _traceback(error: BaseException) -> str:
-    """Format the error from the handler's first frame on."""
+    """Format the error, beginning with the handler's first frame."""
     frames = error.__traceback__
     while frames and frames.tb_frame.f_code.co_filename.startswith(OUR_FOLDER) and frames.tb_next:
         frames = frames.tb_next
@@ -270,7 +262,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def _has_left_traces(run: Run, context: Context) -> bool:
-    """Tell whether the handler changed its context, or a cancellation is on its way to its task."""
+    """Tell whether the handler changed its context, or its task is about to be cancelled."""
     try:
         return run.task is None or run.task.cancelling() > 0 or copy_context() != context
     except Exception:  # noqa: BLE001 - two values of a variable need not be comparable

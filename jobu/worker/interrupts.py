@@ -1,4 +1,4 @@
-"""Raise an exception in another thread: the one way Python has to stop a handler from outside."""
+"""Raise an exception in another thread: Python's only way to stop a handler from outside."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _clear_async_exc = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.c_void
 
 
 def raise_in_thread(thread_id: int, interrupt: type[JobInterrupted]) -> None:
-    """Let the thread raise `interrupt` at its next bytecode; not while it waits in C."""
+    """Raise `interrupt` in the thread at its next bytecode, which comes after any C call."""
     _set_async_exc(thread_id, interrupt)
 
 
 def withdraw_from_thread(thread_id: int) -> None:
-    """Take back an exception that has not been raised yet."""
+    """Take back an exception that the thread has not raised yet."""
     _clear_async_exc(thread_id, None)
 
 

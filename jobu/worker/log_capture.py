@@ -1,4 +1,4 @@
-"""Listen to what is logged while handlers run, without changing what the project logs."""
+"""Listen to log records while handlers run, without changing what the project logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Capture(logging.Handler):
-    """One for all workers of this operating system process; each keeps its own jobs' records."""
+    """One for all workers of this operating system process; each keeps the records of its jobs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class _Capture(logging.Handler):
         self._has_pinned_ours = False
 
     def createLock(self) -> None:  # noqa: N802 - logging's name
-        # An interrupt may strike a handler anywhere; in here it must not leave a lock behind.
+        # No lock: an interrupt may strike a handler in here, and nobody would release it.
         self.lock = None
 
     def handle(self, record: logging.LogRecord) -> bool:
@@ -38,7 +38,7 @@ class _Capture(logging.Handler):
             self._keep(job, record)
         last = logging.lastResort
         if last is not None and record.levelno >= last.level and _is_unhandled(record, self):
-            # Without us it would have found no handler, and so have come here.
+            # Without us the record would have had no handler, and logging would have used this.
             last.handle(record)
         return True
 
@@ -66,12 +66,13 @@ class _Capture(logging.Handler):
         root = logging.root
         self.setLevel(level)
         if root.level > level:
-            # Records that nobody wants are not even made; now we want them, but others do not.
+            # Below its level the root logger makes no records. We want them; others must not see
+            # them.
             self._filter = _UsualLevel(root.level)
             for handler in _all_handlers():
                 handler.addFilter(self._filter)
             if not logs.logger.level:
-                # Our own line about each outcome would be made for nobody.
+                # Otherwise a line about each outcome would be made, and nobody would see it.
                 logs.logger.setLevel(root.level)
                 self._has_pinned_ours = True
             root.setLevel(level)
@@ -92,7 +93,7 @@ class _Capture(logging.Handler):
 
 
 class _UsualLevel:
-    """Keeps from the project's handlers what the root logger's own level would have kept."""
+    """Holds back from the project's handlers the records below the root logger's old level."""
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -103,7 +104,7 @@ class _UsualLevel:
         logger = _logger_of(record)
         while logger.parent is not None:
             if logger.level:
-                # A logger with a level of its own never asked the root.
+                # A logger with a level of its own does not use the root's.
                 return True
             logger = logger.parent
         return False
@@ -130,7 +131,7 @@ def _logger_of(record: logging.LogRecord) -> logging.Logger:
 
 
 def _tops() -> list[logging.Logger]:
-    """Return the loggers at which records end: each record passes exactly one of them."""
+    """Return the loggers that do not pass records on; each record ends at exactly one of them."""
     return [logging.root, *(logger for logger in _loggers() if not logger.propagate)]
 
 

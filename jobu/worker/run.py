@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 _SHORT_WHILE_SECONDS = 0.0001
 
 _forks = 0
-"""How often a process forked on the way to this one."""
+"""How many forks lie between the first process and this one."""
 
 
 class Run:
     """One attempt in a slot.
 
-    Two questions must have one answer each, whoever asks at the same time: did the handler end
-    before it was interrupted, and who reports the outcome. Each is a token in a list, and
-    `list.pop` is atomic: the thread that runs a handler may be hit by an exception at any
-    bytecode, so it must not hold a lock to find out.
+    Several threads ask two questions, and must get the same answer: did the handler end before it
+    was interrupted, and who reports the outcome? Each answer is a token in a list: the thread that
+    takes the token wins. `list.pop` is atomic, and needs no lock. The thread that runs a handler
+    may be hit by an exception at any bytecode, so it must not hold a lock here.
     """
 
     def __init__(self, attempt: Attempt) -> None:
@@ -49,11 +49,13 @@ class Run:
         self.task: asyncio.Task[Any] | None = None
         self.event_loop: EventLoopThread | None = None
         self.session_id: Any = None
+        self.error: BaseException | None = None
+        """What the handler raised, until the outcome is decided."""
         self.has_left_traces = False
-        """Whether the handler changed the task that it shares with those after it."""
+        """Whether the handler changed the task that it shares with later handlers."""
         self.flushed_progress: dict[str, Any] | None = None
         self.is_disowned = False
-        """Whether the database forgot that it was claimed; nobody will ask what it came to."""
+        """Whether the database has forgotten the claim; then the outcome is dropped."""
         self._has_ended = False
         self._struck = False
         self._end_token = [None]
@@ -76,16 +78,16 @@ class Run:
         return True
 
     def end(self) -> bool:
-        """Say that the handler is through; False if an interrupt came first.
+        """Say that the handler has ended; False if an interrupt came first.
 
-        Afterwards no interrupt arrives any more.
+        No interrupt arrives after this call.
         """
         if self._has_ended or _take(self._end_token):
             self._has_ended = True
             return True
         while True:
             try:
-                # Whoever took the token is about to raise; that is a matter of microseconds.
+                # The thread that took the token is about to raise; this takes microseconds.
                 while not self._was_raised:
                     time.sleep(_SHORT_WHILE_SECONDS)
                 withdraw_from_thread(self.thread_id)
@@ -94,25 +96,34 @@ class Run:
             return False
 
     def blocks_its_loop(self) -> bool:
-        """Tell whether an async handler is in the middle of something that does not await."""
+        """Tell whether an async handler runs right now, and so keeps its event loop busy."""
         return self.task is not None and asyncio.current_task(self.task.get_loop()) is self.task
 
     def strike(self) -> None:
-        """Raise the interrupt in the event loop's thread, once: a cancellation cannot get there."""
+        """Raise the interrupt in the event loop's thread, once.
+
+        A task that blocks the loop is not reached by a cancellation.
+        """
         if self.interrupt is not None and self.event_loop is not None and not self._struck:
             self._struck = True
             self.event_loop.strike(self.interrupt)
 
     def was_struck(self) -> bool:
-        """Tell whether the interrupt that came here was raised by us, for whomever it was meant."""
+        """Tell whether the watchdog raised the interrupt that arrived here, for any run."""
         return self.event_loop is not None and self.event_loop.was_struck()
 
     def is_in_child(self) -> bool:
-        """Tell whether this is not the process in which the run began, but one forked from it."""
+        """Tell whether this is a process that the handler forked."""
         return self._forks != _forks
 
+    def can_be_followed(self) -> bool:
+        """Tell whether another run may begin in the same thread or task."""
+        if self.event_loop is None:
+            return True
+        return not (self.has_left_traces or self.event_loop.is_replaced)
+
     def may_report(self) -> bool:
-        """Answer True once: to whoever reports the outcome."""
+        """Answer True to the first caller, who then reports the outcome."""
         return _take(self._report_token)
 
     def stack(self) -> str:

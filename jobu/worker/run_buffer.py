@@ -1,4 +1,4 @@
-"""The lines of one run that are kept: its first ones and its last ones."""
+"""The log lines that are kept of one run: the first ones and the last ones."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Line(NamedTuple):
 
 
 class RunBuffer:
-    """The first lines can be written while the run goes on; of the others, the last ones stay.
+    """Keeps the first lines, which can be written while the run goes on, and the last ones.
 
-    A failure is understood by how the run began and how it ended. An interrupt may strike
-    between any two statements: then a count is off by one, and no more.
+    To understand a failure one needs the beginning of the run and its end. An interrupt may strike
+    between any two statements: then a count is off by one, and nothing worse happens.
     """
 
     def __init__(self) -> None:
@@ -46,9 +46,9 @@ class RunBuffer:
         self._logged = 0
 
     def add(self, record: logging.LogRecord, *, may_grow: bool) -> bool:
-        """Keep the record; tell whether it waits to be written.
+        """Keep the record; tell whether it now waits to be written.
 
-        Unless it `may_grow`, it keeps no more lines than the last ones.
+        Without `may_grow` it is kept among the last lines only, whose number is bounded.
         """
         # No two lines share a time, and a clock that is set back does not shuffle them.
         self._logged = max(int(record.created * 1_000_000), self._logged + 1)
@@ -68,7 +68,7 @@ class RunBuffer:
         return False
 
     def close(self) -> None:
-        """End the run: let its last lines be written, and say how many are left out before them."""
+        """End the run: add a note about the lines left out, and let the last lines be written."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -96,7 +96,7 @@ class RunBuffer:
 
 
 def _text(record: logging.LogRecord) -> str:
-    """Format the record; whatever its arguments do, the job must not fail because it logged."""
+    """Format the record; never raises, because a job must not fail because it logged."""
     try:
         text = record.getMessage()
     except Exception as error:  # noqa: BLE001 - it runs the __str__ of anything

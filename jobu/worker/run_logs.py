@@ -1,7 +1,7 @@
 """The log lines of a worker's runs: collected in memory, written in batches.
 
-Nothing here makes a handler wait: it appends to its run's buffer, and the housekeeper writes what
-has gathered about once a second. A worker that is killed loses what it had not written.
+No handler waits for this: it appends to the buffer of its run, and the housekeeper writes the
+buffers about once a second. A worker that is killed loses the lines that it had not written.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from jobu.handlers.context import CurrentJob
 
 _BATCH_SIZE = 500
-_MOST_UNWRITTEN = 20_000
-"""How many lines wait for a database that is away; then only each run's last ones are kept."""
+_MAX_UNWRITTEN = 20_000
+"""The maximum number of lines that wait for a lost database; then runs keep only the last ones."""
 _ATTEMPTS_KEPT = 10
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class RunLogs:
-    """Keeps what the handlers of one worker log, if `JOBU_RUN_LOG_LEVEL` is set when it starts."""
+    """Keeps what the handlers of one worker log, if `JOBU_RUN_LOG_LEVEL` was set at its start."""
 
     def __init__(self, process_id: UUID, running: Callable[[], Collection[CurrentJob]]) -> None:
         self._process_id = process_id
@@ -43,7 +43,7 @@ class RunLogs:
         self._buffers: WeakKeyDictionary[CurrentJob, RunBuffer] = WeakKeyDictionary()
         self._open: dict[CurrentJob, RunBuffer] = {}
         self._unwritten = 0
-        # Between the housekeeper and the worker's end; no handler ever takes it.
+        # For the housekeeper and the loop that stops; no handler ever takes it.
         self._flushing = threading.Lock()
 
     def start(self) -> None:
@@ -52,20 +52,20 @@ class RunLogs:
             capture.add(self._process_id, level, self._keep)
 
     def flush(self, *, is_last: bool = False) -> None:
-        """Write what has gathered; of runs that are over, or if `is_last`, all of it.
+        """Write the lines that wait; also the last lines of runs that are over (`is_last`: of all).
 
-        If the database fails, everything stays for the next time. Lines that were written, but
-        whose commit was not heard of, are the same lines again, and are ignored.
+        If the database fails, all lines stay for the next time. If it stored them but its answer
+        was lost, they are written again, and the database ignores what it has.
         """
         with self._flushing:
-            # Copied before asking who runs: a run that begins meanwhile must not count as over.
+            # Copied before asking what runs: a run that begins meanwhile must not count as over.
             buffers = dict(self._open)
             running = set() if is_last else set(self._running())
             for job, buffer in buffers.items():
                 if job not in running:
                     buffer.close()
             taken = {job: len(buffer.unwritten) for job, buffer in buffers.items()}
-            # By index: an iterator would not bear that a handler appends meanwhile.
+            # By index: an iterator would fail if a handler appends meanwhile.
             lines = [
                 _log_line(job, buffer, number)
                 for job, buffer in buffers.items()
@@ -82,7 +82,7 @@ class RunLogs:
             self._unwritten = sum(len(buffer.unwritten) for buffer in self._open.values())
 
     def stop(self) -> None:
-        """Listen no more, and write what is left, now or never."""
+        """Stop listening, and write what is left; lines that cannot be written now are lost."""
         capture.remove(self._process_id)
         try:
             self.flush(is_last=True)
@@ -94,8 +94,8 @@ class RunLogs:
         buffer = self._buffers.get(job)
         if buffer is None:
             buffer = self._buffers[job] = self._open[job] = RunBuffer()
-        # An abandoned handler may log for ever; its run is over.
-        if not buffer.is_closed and buffer.add(record, may_grow=self._unwritten < _MOST_UNWRITTEN):
+        # An abandoned handler may log for ever, but its run is over.
+        if not buffer.is_closed and buffer.add(record, may_grow=self._unwritten < _MAX_UNWRITTEN):
             self._unwritten += 1
 
 
@@ -115,13 +115,13 @@ def _write(lines: Sequence[LogLine]) -> None:
     try:
         _insert(lines)
     except (DataError, IntegrityError) as error:
-        # The database works, but does not take them; it would not take them next time either.
+        # The database works, but refuses these lines; it would refuse them next time, too.
         logs.lines_lost(len(lines), error)
 
 
 def _insert(lines: Sequence[LogLine]) -> None:
     with write_transaction(settings.DATABASE):
-        # An execution may be deleted as soon as it is finished, and nothing would delete its lines.
+        # An execution may be deleted as soon as it is finished; later lines would stay for ever.
         wanted = JobExecution.objects.filter(id__in={line.execution_id for line in lines})
         there = set(wanted.values_list("id", flat=True))
         LogLine.objects.bulk_create(

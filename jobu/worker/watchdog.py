@@ -1,4 +1,4 @@
-"""Stop what runs too long, and give up on what does not stop."""
+"""Stop handlers that run too long, and abandon those that do not stop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GRACE_SECONDS = 0.75
 
 
 class Watchdog(threading.Thread):
-    """Watches the runs of a pool; touches no database in its own thread, so nothing delays it."""
+    """Watches the runs of a pool. Its thread uses no database, so nothing delays it."""
 
     def __init__(self, pool: Pool, name: str) -> None:
         super().__init__(name=name, daemon=True)
@@ -34,7 +34,7 @@ class Watchdog(threading.Thread):
         self._stopping = False
 
     def notice(self) -> None:
-        """Wake up: there may be runs."""
+        """Wake up, because there may be runs."""
         self._busy.set()
 
     def stop(self) -> None:
@@ -43,7 +43,7 @@ class Watchdog(threading.Thread):
 
     def run(self) -> None:
         while not self._stopping:
-            runs = self._pool.runs()
+            runs = self._pool.slots.runs()
             if not runs:
                 self._busy.wait()
                 self._busy.clear()
@@ -51,7 +51,7 @@ class Watchdog(threading.Thread):
             for run in runs:
                 try:
                     self._look_at(run)
-                except Exception as error:  # noqa: BLE001 - the other runs must end in time, too
+                except Exception as error:  # noqa: BLE001 - the other runs have timeouts, too
                     logs.unexpected("Watching a run", error)
             time.sleep(_TICK_SECONDS)
 
@@ -69,9 +69,9 @@ class Watchdog(threading.Thread):
         blocks_its_loop = run.blocks_its_loop()
         stack = run.stack()
         outcome = outcome_of_abandoned(run, interrupt(), stack)
-        # Who is stuck behind another that blocked the event loop ignores nothing.
-        is_stuck = run.is_async and run.event_loop is not self._pool.event_loop
-        if not self._pool.report(run, outcome, abandon=not is_stuck):
+        # A handler that is stuck behind the one that blocked its event loop ignores nothing.
+        is_stuck = run.event_loop is not None and run.event_loop.is_replaced
+        if not self._pool.slots.report(run, outcome, abandon=not is_stuck):
             return
         logs.abandoned(run.attempt, interrupt.__name__, stack)
         if blocks_its_loop and run.event_loop is not None:

@@ -20,7 +20,7 @@ from tests.workers import MANAGE, WorkerProcess, WorkerProcesses, wait_until
 
 OUTAGE = ("cannot use the database", "will be tried again in")
 """The errors that a process may log while it has no database: its own, and its handlers'."""
-SEEN = ("cannot use", "waits for the database", "(1213,", "late result", "rescued", "claim again")
+SEEN = ("cannot use", "waits for the database", "(1213,", "late result", "rescued", "claimed again")
 """What a scenario provokes; how often is said in the end."""
 _ERROR = re.compile(r"^\S+ \S+ (?:ERROR|CRITICAL) .*$", re.MULTILINE)
 _PATIENCE_SECONDS = 90

@@ -21,7 +21,7 @@ from tests.servers import free_port
 from tests.workers import wait_until
 
 _UNTIL_CTRL_C = ("make demo", "make run", "python manage.py runworker", "python manage.py runjobu")
-_RELOADED = "everything is started afresh"
+_RELOADED = "all processes are started again"
 _TAKEN_ALONG = (
     "jobu",
     "docs",

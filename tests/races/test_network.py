@@ -95,7 +95,7 @@ def test_a_worker_whose_connections_lead_nowhere_works_again_soon(
     machine.forget_connections()
     manage(environment, "enqueue_test_jobs", "echo", "1")
     wait_for_second_run(worker, began)
-    dispatcher.wait_for_log("has its database back")
+    dispatcher.wait_for_log("can use the database again")
     assert "registers again" not in there.logs()
     for process in (worker, dispatcher):
         process.send(signal.SIGTERM)

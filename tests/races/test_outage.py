@@ -71,7 +71,7 @@ def test_processes_survive_ten_seconds_without_their_database(
         threading.Event().wait(OUTAGE_SECONDS)
         server.start()
         for worker in running:
-            worker.wait_for_log("has its database back")
+            worker.wait_for_log("can use the database again")
         wait_until(
             lambda: all(e["status"] == "SUCCESS" for e in report(environment)["executions"]),
             "all to succeed",
@@ -112,7 +112,7 @@ def test_processes_wait_for_a_database_that_is_not_up_yet(
         dispatcher.wait_for_log("cannot use the database")
         server.start()
         worker.wait_for_log("SUCCESS")
-        dispatcher.wait_for_log("has its database back")
+        dispatcher.wait_for_log("can use the database again")
         for process in (worker, dispatcher):
             process.send(signal.SIGTERM)
             assert process.wait() == 0, process.log

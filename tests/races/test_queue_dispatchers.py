@@ -108,7 +108,7 @@ def test_a_stopped_broker_loses_and_repeats_nothing(workers: WorkerProcesses) ->
         topic.send(numbered(range(3000, 4000)))
         wait_for_all(workers, topic, 4000)
         for dispatcher in [*dispatchers, late]:
-            dispatcher.wait_for_log("has its queue system back")
+            dispatcher.wait_for_log("can use its queue system again")
             assert dispatcher.log.count("cannot use its queue system") == 1
             dispatcher.send(signal.SIGTERM)
             assert dispatcher.wait() == 0, dispatcher.log
@@ -211,6 +211,6 @@ def test_a_stopped_redis_server_loses_and_repeats_nothing(
         wait_until(lambda: JobExecution.objects.count() >= 2000, "all", workers.logs)
         wait_until(lambda: stream.pending() == 0, "all to be completed", workers.logs)
         assert_each_once(2000)
-        assert "has its queue system back" in dispatcher.log
+        assert "can use its queue system again" in dispatcher.log
     finally:
         server.stop()

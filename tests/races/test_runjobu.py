@@ -92,7 +92,7 @@ def test_changed_code_starts_every_part_afresh(workers: WorkerProcesses) -> None
         "two fresh workers",
         workers.logs,
     )
-    assert "code has changed, everything is started afresh" in some.log
+    assert "the code has changed; all processes are started again" in some.log
     assert "restart in" not in some.log
     some.send(signal.SIGTERM)
     assert some.wait() == 0, some.log

@@ -100,7 +100,7 @@ def test_a_worker_whose_server_stands_still_drops_its_connections_and_goes_on(
             "its connection is dropped" if is_dropped else "cannot use the database"
         )
         newcomer.wait_for_log("cannot use the database")
-    worker.wait_for_log("has its database back")
+    worker.wait_for_log("can use the database again")
     manage(environment, "enqueue_test_jobs", "echo", "1")
     wait_until(lambda: workers.logs().count("SUCCESS") == 2, "a second run", workers.logs)
     worker.send(signal.SIGTERM)

@@ -11,7 +11,7 @@ from jobu import Worker, enqueue_many
 from jobu.models import JobExecution, Status
 from jobu.queue.settle import Settlement
 from jobu.worker.pace import Pace
-from jobu.worker.pool import Pool
+from jobu.worker.slots import RightOfWay
 from tests.project.shop.jobs import GATE
 from tests.queue.plans import caught
 from tests.workers import wait_until
@@ -29,7 +29,7 @@ def test_a_thousand_short_jobs_take_few_statements() -> None:
                 worker._wake.clear()
                 delay = worker.poll()
                 # Not its linger, which on a busy machine comes before a batch is full.
-                worker._wake.wait(60 if worker._pool.has_waiting() else delay)
+                worker._wake.wait(60 if worker._slots.has_waiting() else delay)
     finally:
         worker._pool.close()
     polls = [s for s in statements if "COUNT(" not in s.sql]
@@ -47,7 +47,7 @@ def test_slots_have_a_batch_to_run_while_another_is_settled(
 
     def write(settlement: Settlement) -> None:
         if worker and len(settlement._outcomes) >= 50:
-            waiting.append(len(worker[0]._pool._waiting))
+            waiting.append(len(worker[0]._slots._waiting))
         written(settlement)
 
     written = Settlement.write
@@ -63,7 +63,7 @@ def test_slots_have_a_batch_to_run_while_another_is_settled(
 def test_slots_go_on_by_themselves_if_nobody_ends_their_pause(
     start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pool, "resume", lambda _pool: None)
+    monkeypatch.setattr(RightOfWay, "resume", lambda _: None)
     enqueue_many("echo", ({} for _ in range(50)))
     worker = start_worker(drain=True)
     assert worker.join(60)

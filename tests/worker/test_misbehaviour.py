@@ -141,7 +141,7 @@ def test_an_event_loop_that_a_handler_has_broken_is_replaced(
     assert execution.error_message == "OSError: [Errno 9] Bad file descriptor"
     assert "await asyncio.sleep(3600)" in execution.errors[0]["traceback"]
     assert finished(enqueue("async_look_around")).status == Status.SUCCESS
-    assert worker._pool.abandoned() == 1
+    assert worker._slots.abandoned() == 1
     assert caplog.text.count("The event loop failed unexpectedly") == 1
 
 
@@ -174,10 +174,10 @@ def test_an_async_handler_that_swallows_its_cancellation_counts_as_abandoned(
     worker = start_worker(pool_size=2)
     execution = enqueue("async_misbehave", {"way": "swallow_cancellation"}, timeout_seconds=1)
     assert finished(execution).status == Status.TIMEOUT
-    assert worker._pool.abandoned() == 1
+    assert worker._slots.abandoned() == 1
     assert finished(enqueue("async_look_around")).status == Status.SUCCESS
     misbehaviour.RELEASE.set()
-    wait_until(lambda: not worker._pool.abandoned(), "the end of the handler")
+    wait_until(lambda: not worker._slots.abandoned(), "the end of the handler")
 
 
 def test_a_thread_that_an_async_handler_leaves_blocked_holds_nobody_else_up(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import uuid
 
 from asgiref.sync import SyncToAsync
@@ -20,17 +21,19 @@ def test_async_handlers_that_never_await_let_others_have_their_turn() -> None:
     TURNS.clear()
     handlers = ["async_wants_a_turn", *["async_never_awaits"] * 20]
     pool = Pool(2, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
-    pool.add([attempt(number, handler) for number, handler in enumerate(handlers)])
-    wait_until(lambda: not (pool.has_waiting() or pool.runs()), "the end of all handlers")
+    pool.slots.add([attempt(number, handler) for number, handler in enumerate(handlers)])
+    wait_until(
+        lambda: not (pool.slots.has_waiting() or pool.slots.runs()), "the end of all handlers"
+    )
     pool.close()
-    assert {outcome.status for outcome in pool.take_outcomes()} == {Status.SUCCESS}
+    assert {outcome.status for outcome in pool.slots.take_outcomes()} == {Status.SUCCESS}
     assert TURNS.index("had its turn") < 10
 
 
 def test_what_follows_an_interrupted_async_handler_does_not_share_its_thread() -> None:
     ORM_CONTEXTS.clear()
     pool = Pool(1, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
-    pool.add(
+    pool.slots.add(
         [
             attempt(1, "async_notes_its_context", seconds=60),
             attempt(2, "async_notes_its_context"),
@@ -38,9 +41,11 @@ def test_what_follows_an_interrupted_async_handler_does_not_share_its_thread() -
         ]
     )
     wait_until(lambda: len(ORM_CONTEXTS) == 1, "the first handler")
-    [run] = pool.runs()
+    [run] = pool.slots.runs()
     assert run.ask_to_stop(JobReleased)
-    wait_until(lambda: not (pool.has_waiting() or pool.runs()), "the end of all handlers")
+    wait_until(
+        lambda: not (pool.slots.has_waiting() or pool.slots.runs()), "the end of all handlers"
+    )
     pool.close()
     interrupted, second, third = ORM_CONTEXTS
     assert second is not interrupted
@@ -51,21 +56,23 @@ def test_what_follows_an_interrupted_async_handler_does_not_share_its_thread() -
 def test_what_is_disowned_neither_starts_nor_reports() -> None:
     GATE.clear()
     pool = Pool(1, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
-    pool.add([attempt(1, "echo")])
-    wait_until(lambda: not pool.runs(), "the first handler")
-    pool.add([attempt(2, "wait_at_gate"), attempt(3, "echo"), attempt(4, "echo")])
-    pool.disown({(1, 1), (2, 1), (3, 1)})
+    pool.slots.add([attempt(1, "echo")])
+    wait_until(lambda: not pool.slots.runs(), "the first handler")
+    pool.slots.add([attempt(2, "wait_at_gate"), attempt(3, "echo"), attempt(4, "echo")])
+    pool.slots.disown({(1, 1), (2, 1), (3, 1)})
     GATE.set()
-    wait_until(lambda: not (pool.has_waiting() or pool.runs()), "the end of all handlers")
+    wait_until(
+        lambda: not (pool.slots.has_waiting() or pool.slots.runs()), "the end of all handlers"
+    )
     pool.close()
-    assert [outcome.attempt.execution_id for outcome in pool.take_outcomes()] == [4]
+    assert [outcome.attempt.execution_id for outcome in pool.slots.take_outcomes()] == [4]
 
 
 def test_an_abandoned_async_handler_does_not_become_the_current_job_of_another_thread() -> None:
     GATE.clear()
     AT_GATE.clear()
     pool = Pool(1, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
-    pool.add([attempt(1, "async_wait_at_gate")])
+    pool.slots.add([attempt(1, "async_wait_at_gate")])
     assert AT_GATE.wait(60)
     [orm] = SyncToAsync.context_to_thread_executor.values()
     pool.close()
@@ -74,6 +81,22 @@ def test_an_abandoned_async_handler_does_not_become_the_current_job_of_another_t
     del pool, orm
     gc.collect()
     assert find_current_job() is None
+
+
+def test_idle_threads_end_when_the_pool_is_closed() -> None:
+    GATE.clear()
+    before = set(threading.enumerate())
+    pool = Pool(3, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
+    pool.slots.add([attempt(number, "wait_at_gate") for number in range(3)])
+    wait_until(lambda: len(pool.slots.runs()) == 3, "three handlers")
+    threads = set(threading.enumerate()) - before
+    assert len(threads) == 3
+    GATE.set()
+    wait_until(lambda: pool.slots.idle_threads == 3, "their end")
+    pool.close()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def attempt(number: int, handler: str, **params: object) -> Attempt:

@@ -261,7 +261,7 @@ def test_lines_that_the_database_refuses_are_not_tried_for_ever(
 def test_an_outage_does_not_fill_the_memory(
     execution: JobExecution, job: CurrentJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_logs, "_MOST_UNWRITTEN", 10)
+    monkeypatch.setattr(run_logs, "_MAX_UNWRITTEN", 10)
     with listening(job) as kept, running(job):
         for number in range(1000):
             logger.info("line %d", number)

@@ -55,9 +55,9 @@ def test_async_handlers_go_on_after_one_has_blocked_their_event_loop(
     worker = start_worker(pool_size=3)
     wait_until(lambda: JobExecution.objects.running().exists(), "the claim")
     assert finished(blocking).status == Status.TIMEOUT
-    assert worker._pool.abandoned() == 1
+    assert worker._slots.abandoned() == 1
     assert finished(enqueue("async_orm")).status == Status.SUCCESS
-    wait_until(lambda: not worker._pool.abandoned(), "the end of the handler that blocked")
+    wait_until(lambda: not worker._slots.abandoned(), "the end of the handler that blocked")
 
 
 def test_what_shared_a_blocked_event_loop_is_given_back_and_runs_again(

@@ -165,7 +165,7 @@ def test_a_wake_up_while_the_worker_looks_is_not_lost(
             worker.wake()
         return found
 
-    monkeypatch.setattr("jobu.worker.lanes.find_lanes", look)
+    monkeypatch.setattr("jobu.worker.known_lanes.find_lanes", look)
     worker = start_worker(poll_interval=300, max_poll_interval=300)
     wait_until(lambda: executions != [], "the look")
     assert finished(executions[0]).status == Status.SUCCESS

@@ -1,4 +1,4 @@
-"""Watch over a process's own connections: a statement that hangs must not stop its thread."""
+"""Watch a process's own connections: a statement that hangs must not stop its thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 1.0
 
 
-class Watched:
+class WatchedConnection:
     """The connection of one thread, and when its last statement began."""
 
     def __init__(self, who: str, connection: BaseDatabaseWrapper) -> None:
@@ -30,7 +30,7 @@ class Watched:
         self._began = time.monotonic()
 
     def seconds(self) -> float:
-        """Return how long ago its last statement began, whether that has ended or not."""
+        """Return how long ago the last statement began; it may have ended since."""
         return time.monotonic() - self._began
 
     def note(self, execute: Callable[..., Any], *statement: Any) -> Any:
@@ -38,23 +38,23 @@ class Watched:
         return execute(*statement)
 
 
-class Watch(threading.Thread):
-    """Drops a connection from outside when its server does not answer for too long.
+class ConnectionWatch(threading.Thread):
+    """Drops a connection from outside when its server has not answered for too long.
 
-    The server and TCP have bounds of their own, which are shorter; this one holds when a proxy or
-    a server that stands still keeps the connection alive. It touches no database itself.
+    The server and TCP have shorter bounds of their own. This one is needed when a proxy, or a
+    server that stands still, keeps the connection alive. Its thread uses no database itself.
     """
 
     def __init__(self, name: str) -> None:
         super().__init__(name=name, daemon=True)
-        self._watched: list[Watched] = []
+        self._watched: list[WatchedConnection] = []
         self._stopping = threading.Event()
 
     @contextmanager
-    def over(self, who: str) -> Iterator[Watched]:
-        """Watch over the calling thread's connection while the block runs."""
+    def over(self, who: str) -> Iterator[WatchedConnection]:
+        """Watch the calling thread's connection while the block runs."""
         connection = connections[settings.DATABASE]
-        watched = Watched(who, connection)
+        watched = WatchedConnection(who, connection)
         with connection.execute_wrapper(watched.note):
             self._watched.append(watched)
             try:
@@ -68,11 +68,11 @@ class Watch(threading.Thread):
     def run(self) -> None:
         while not self._stopping.wait(_TICK_SECONDS):
             for watched in list(self._watched):
-                # A commit or a rollback is no statement to Django; it counts with the one before.
+                # Django reports no commit and no rollback; they count with the statement before.
                 if watched.seconds() > statement_bound() + _TICK_SECONDS:
                     self._drop(watched)
 
-    def _drop(self, watched: Watched) -> None:
+    def _drop(self, watched: WatchedConnection) -> None:
         try:
             if dialect_of(watched.connection).drop_if_it_waits(watched.connection):
                 logs.statement_hangs(watched.who, watched.seconds())

@@ -15,7 +15,7 @@ from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
 from jobu.models import JobExecution, Status
 from jobu.queue.lanes import Look, Place, find_lanes, look
-from jobu.worker.lanes import Lanes
+from jobu.worker.known_lanes import KnownLanes
 from tests.queue.builders import claim_now
 from tests.workers import wait_until
 
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def lanes() -> Lanes:
+def lanes() -> KnownLanes:
     """Lanes that were seen once, and are empty."""
     enqueue("echo")
-    lanes = Lanes(())
+    lanes = KnownLanes(())
     assert len(lanes.due()) == 1
     assert len(claim_now()) == 1
     lanes.forget()
@@ -48,7 +48,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
 def run_until_idle(worker: Worker) -> None:
     def is_idle() -> bool:
         worker.poll()
-        return worker._pool.is_empty() and not worker._lanes.must_look
+        return worker._slots.is_empty() and not worker._lanes.must_look
 
     wait_until(is_idle, "the worker to be idle")
 
@@ -57,36 +57,36 @@ def pending() -> set[str]:
     return set(JobExecution.objects.filter(status=Status.PENDING).values_list("queue", flat=True))
 
 
-def test_a_guess_is_the_last_lane_and_costs_no_statement(lanes: Lanes) -> None:
-    lanes.call(is_execution=True)
+def test_a_guess_is_the_last_lane_and_costs_no_statement(lanes: KnownLanes) -> None:
+    lanes.note_change(is_new_execution=True)
     with CaptureQueriesContext(connection) as queries:
         [lane] = lanes.guess()
     assert (lane.queue, lane.priority, len(queries)) == ("default", 0, 0)
     assert lanes.must_look
 
 
-def test_one_call_is_worth_one_guess(lanes: Lanes) -> None:
-    lanes.call(is_execution=True)
+def test_one_call_is_worth_one_guess(lanes: KnownLanes) -> None:
+    lanes.note_change(is_new_execution=True)
     assert lanes.guess()
     assert not lanes.guess()
 
 
-def test_nothing_is_guessed_from_a_call_that_may_mean_anything(lanes: Lanes) -> None:
-    lanes.call(is_execution=False)
+def test_nothing_is_guessed_from_a_call_that_may_mean_anything(lanes: KnownLanes) -> None:
+    lanes.note_change(is_new_execution=False)
     assert not lanes.guess()
 
 
-def test_nothing_is_guessed_while_lanes_are_known_to_have_executions(lanes: Lanes) -> None:
+def test_nothing_is_guessed_while_lanes_are_known_to_have_executions(lanes: KnownLanes) -> None:
     enqueue("echo", priority=5)
-    lanes.call(is_execution=True)
+    lanes.note_change(is_new_execution=True)
     assert [lane.priority for lane in lanes.due()] == [5]
-    lanes.call(is_execution=True)
+    lanes.note_change(is_new_execution=True)
     assert not lanes.guess()
 
 
 def test_nothing_is_guessed_before_anything_was_found() -> None:
-    lanes = Lanes(())
-    lanes.call(is_execution=True)
+    lanes = KnownLanes(())
+    lanes.note_change(is_new_execution=True)
     assert not lanes.guess()
 
 
@@ -136,8 +136,8 @@ class SlowLooks:
         self.now = 1000.0
         self.looks = 0
         self._seconds = seconds
-        monkeypatch.setattr("jobu.worker.lanes.find_lanes", self._look)
-        monkeypatch.setattr("jobu.worker.lanes.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("jobu.worker.known_lanes.find_lanes", self._look)
+        monkeypatch.setattr("jobu.worker.known_lanes.time.monotonic", lambda: self.now)
 
     def _look(self, queues: Sequence[str], after: Place | None) -> Look:
         self.looks += 1
@@ -149,9 +149,9 @@ def test_looks_that_take_long_are_rare_while_there_is_something_to_claim(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     enqueue("echo")
-    lanes, clock = Lanes(()), SlowLooks(monkeypatch, seconds=0.2)
+    lanes, clock = KnownLanes(()), SlowLooks(monkeypatch, seconds=0.2)
     for _ in range(40):
-        lanes.call(is_execution=True)
+        lanes.note_change(is_new_execution=True)
         assert [lane.queue for lane in lanes.due()] == ["default"]
         clock.now += 0.1
     assert clock.looks == 1
@@ -161,18 +161,18 @@ def test_looks_that_take_long_are_rare_while_there_is_something_to_claim(
 
 
 def test_who_has_nothing_to_claim_looks_at_each_call(
-    lanes: Lanes, monkeypatch: pytest.MonkeyPatch
+    lanes: KnownLanes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = SlowLooks(monkeypatch, seconds=5)
     for _ in range(3):
-        lanes.call(is_execution=False)
+        lanes.note_change(is_new_execution=False)
         assert lanes.due() == []
     assert clock.looks == 3
 
 
 def test_who_came_up_short_looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     enqueue("echo")
-    lanes, clock = Lanes(()), SlowLooks(monkeypatch, seconds=5)
+    lanes, clock = KnownLanes(()), SlowLooks(monkeypatch, seconds=5)
     assert len(lanes.due()) == 1
     assert len(claim_now()) == 1
     lanes.forget()
@@ -189,12 +189,12 @@ def test_after_a_claim_that_failed_the_lanes_are_looked_at_again(
         raise OperationalError("the connection broke")
 
     with monkeypatch.context() as broken:
-        broken.setattr("jobu.worker.worker.claim", fail)
+        broken.setattr("jobu.worker.exchange.claim", fail)
         worker._lanes.must_look = True
         with pytest.raises(OperationalError):
             worker.poll()
     assert not worker._lanes.must_look
-    worker._give_back_unknown()
+    worker._exchange.give_back_unknown()
     assert worker._lanes.must_look
     worker.poll()
     assert pending() == set()
@@ -236,7 +236,7 @@ def test_lanes_that_are_not_due_do_not_hide_one_that_is() -> None:
 @pytest.mark.usefixtures("_ten_lanes_a_look")
 def test_lanes_that_never_end_keep_no_other_from_its_turn() -> None:
     make_lanes(25)
-    lanes = Lanes(())
+    lanes = KnownLanes(())
     found = set()
     for _ in range(3):
         found |= {lane.queue for lane in lanes.due()}
@@ -246,6 +246,6 @@ def test_lanes_that_never_end_keep_no_other_from_its_turn() -> None:
 
 def test_a_worker_sleeps_until_the_first_that_was_set_aside_is_due() -> None:
     make_lanes(1, available_at=DatabaseNow(100), aside_until=DatabaseNow(100))
-    lanes = Lanes(("another",))
+    lanes = KnownLanes(("another",))
     assert lanes.due() == []
     assert 40 < lanes.next_due - time.monotonic() <= 100

@@ -1,4 +1,4 @@
-"""Hear of new executions before the next poll. Polling makes it right, this makes it quick."""
+"""Hear of changes before the next poll. Polling makes a process correct, wake-ups make it quick."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import os
 import select
 import threading
 import time
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections
 
 from jobu.conf import settings
+from jobu.dialects.postgresql_schema import CHANNEL, CRON_CHANNEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,29 +20,36 @@ if TYPE_CHECKING:
 _SQLITE_LOOK_SECONDS = 0.045
 
 
+class Channel(StrEnum):
+    """What a process wants to hear of."""
+
+    EXECUTIONS = CHANNEL
+    CRON_JOBS = CRON_CHANNEL
+
+
 class Listener:
-    """Hears nothing: for databases that cannot call."""
+    """Hears nothing: for databases that do not announce changes."""
 
     can_hear = False
     hears_executions = False
-    """Whether what is heard is a new execution, rather than just any change."""
+    """Whether it hears of new executions only; otherwise it hears of any change."""
 
-    def __init__(self, channel: str, queues: Sequence[str]) -> None:
+    def __init__(self, channel: Channel, queues: Sequence[str]) -> None:
         self._channel = channel
         self._queues = frozenset(queues)
         self._interrupted = threading.Event()
 
     def wait(self, timeout: float) -> bool:
-        """Return True as soon as there may be something new, False after `timeout` seconds."""
+        """Return True as soon as something may have changed, False after `timeout` seconds."""
         self._interrupted.wait(timeout)
         return False
 
     def interrupt(self) -> None:
-        """Let `wait` return, now and ever after; called from another thread."""
+        """End the current `wait` and all later ones at once; called from another thread."""
         self._interrupted.set()
 
     def close(self) -> None:
-        """Let go of what `wait` used."""
+        """Free what `wait` used."""
 
 
 class SQLiteListener(Listener):
@@ -48,7 +57,7 @@ class SQLiteListener(Listener):
 
     can_hear = True
 
-    def __init__(self, channel: str, queues: Sequence[str]) -> None:
+    def __init__(self, channel: Channel, queues: Sequence[str]) -> None:
         super().__init__(channel, queues)
         self._seen: Any = None
 
@@ -66,23 +75,23 @@ class SQLiteListener(Listener):
     def _data_version(self) -> Any:
         connection = connections[settings.DATABASE]
         connection.ensure_connection()
-        # Many times a second, so not through Django's cursor.
+        # Without Django's cursor, because this runs many times a second.
         raw: Any = connection.connection
         with connection.wrap_database_errors:
-            # A new connection counts from its own beginning.
+            # With the connection's id, because each connection counts from its own start.
             return id(raw), raw.execute("PRAGMA data_version").fetchone()[0]
 
 
 class PostgreSQLListener(Listener):
     """Listens on a channel that the tables' triggers notify.
 
-    Behind a transaction-pooling proxy notifications do not arrive; polling is all there is then.
+    Behind a transaction-pooling proxy no notification arrives; then the process only polls.
     """
 
     can_hear = True
     hears_executions = True
 
-    def __init__(self, channel: str, queues: Sequence[str]) -> None:
+    def __init__(self, channel: Channel, queues: Sequence[str]) -> None:
         super().__init__(channel, queues)
         self._listening: Any = None
         self._read_end, self._write_end = os.pipe()
@@ -92,18 +101,18 @@ class PostgreSQLListener(Listener):
         connection.ensure_connection()
         raw: Any = connection.connection
         if not hasattr(raw, "pgconn"):
-            # An older driver: polling has to do.
+            # An older driver: the process only polls.
             return super().wait(timeout)
         if raw is not self._listening:
             with connection.cursor() as cursor:
                 cursor.execute(f"LISTEN {self._channel}")
             self._listening = raw
-            # What came before the LISTEN was not heard.
+            # Something may have changed before the LISTEN.
             return True
         with connection.wrap_database_errors:
             if self._heard(raw):
                 return True
-            # What arrives in between is in the socket by now, so select sees it.
+            # A notification that arrives in between is in the socket, so select sees it.
             ready, _, _ = select.select([raw.fileno(), self._read_end], [], [], timeout)
             return raw.fileno() in ready and self._heard(raw)
 
@@ -126,5 +135,6 @@ _LISTENERS: dict[str, type[Listener]] = {
 }
 
 
-def make_listener(channel: str, queues: Sequence[str]) -> Listener:
+def make_listener(channel: Channel, queues: Sequence[str]) -> Listener:
+    """Return a listener of the jobu database's kind."""
     return _LISTENERS.get(connections[settings.DATABASE].vendor, Listener)(channel, queues)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jobu.queue.lanes import find_lanes
 
@@ -15,13 +15,22 @@ if TYPE_CHECKING:
 
 _AGE_SECONDS = 1.0
 _REST = 20
-"""For how many times as long as a look took there is none, while there is something to claim.
+"""A look is followed by a rest of this many times its length, while there is something to claim.
 
 Claimed rows stay in the index until they are vacuumed or purged, and a look reads over them.
 """
 
 
-class Lanes:
+class Wanted(NamedTuple):
+    """What to claim: up to `limit` executions of the lanes; the first `free` start at once."""
+
+    lanes: list[Lane]
+    limit: int
+    free: int
+    is_guess: bool
+
+
+class KnownLanes:
     """The lanes of some queues, or of all, as the last look found them."""
 
     def __init__(self, queues: Sequence[str]) -> None:
@@ -35,16 +44,26 @@ class Lanes:
         self._rests_until = 0.0
         self._likely: Lane | None = None
         self._may_guess = False
+        self._has_guessed = False
 
-    def call(self, *, is_execution: bool) -> None:
-        """Take notice: something has changed; `is_execution` if that is a new execution."""
-        self._may_guess = is_execution
+    def note_change(self, *, is_new_execution: bool) -> None:
+        """Look again soon, because something has changed; guess if it is a new execution."""
+        self._may_guess = is_new_execution
         self.must_look = True
 
     def forget(self) -> None:
-        """Look at once the next time: what was found is not so any more."""
+        """Drop what was found, because it is no longer true; the next claim begins with a look."""
         self._found = []
         self.must_look = True
+
+    def choose(self, room: int, free: int) -> Wanted:
+        """Choose what to claim for `room` attempts, of which `free` would start at once."""
+        # Never guess twice in a row: only a look finds what the other lanes have.
+        guessed = self.guess() if free and not self._has_guessed else []
+        self._has_guessed = bool(guessed)
+        if guessed:
+            return Wanted(guessed, free, free, is_guess=True)
+        return Wanted(self.due() if room else [], room, free, is_guess=False)
 
     def due(self) -> list[Lane]:
         """Return the lanes with executions to claim, in the order to claim from."""
@@ -58,17 +77,18 @@ class Lanes:
         return due
 
     def guess(self) -> list[Lane]:
-        """Return the one lane where the execution that we were called for will be, most often.
+        """Return the one lane in which a new execution most likely is, if a guess may help.
 
-        Who was idle and claims there at once saves half of the time until it starts. Afterwards
-        look, whether the guess was right or not: only a look keeps the order of priorities.
+        An idle worker that claims there at once saves half of the time until the execution starts.
+        A look must follow, whether the guess was right or not: only a look keeps the order of
+        priorities.
         """
         may_guess, self._may_guess = self._may_guess, False
         is_idle = not self._known_due()
         return [replace(self._likely)] if may_guess and is_idle and self._likely else []
 
     def _look(self, now: float) -> None:
-        # Before looking: whoever calls meanwhile wants another look.
+        # Set before the look: a change that is noted meanwhile needs another look.
         self.must_look = False
         found = find_lanes(self._queues, self._end)
         is_part = self._end is not None or found.end is not None
