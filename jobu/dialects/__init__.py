@@ -1,6 +1,7 @@
 """All knowledge of database vendors: one module each, one interface (`Dialect`)."""
 
 from jobu.dialects.base import Dialect, statement_bound
+from jobu.dialects.literals import default_literals, literal
 from jobu.dialects.lookup import dialect_for, dialect_of
 from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time
 
@@ -9,7 +10,9 @@ __all__ = [
     "Dialect",
     "SecondsUntil",
     "database_time",
+    "default_literals",
     "dialect_for",
     "dialect_of",
+    "literal",
     "statement_bound",
 ]

@@ -77,9 +77,9 @@ class Dialect:
         raise NotImplementedError
 
     def enqueue_sql(self, table: str, given: Mapping[str, str]) -> str | None:
-        """Return what is quicker than an INSERT of one execution with the given column → SQL.
+        """Return a statement that is faster than an INSERT of one execution; None if there is none.
 
-        It returns the execution's id and the time, as that INSERT would.
+        `given` is column → SQL. Like the INSERT, it returns the execution's id and the time.
         """
         return None
 
@@ -183,8 +183,13 @@ class Dialect:
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         """Wake the workers that listen for these queues."""
 
-    def install_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        """Return what a migration runs once the tables of executions and crons are there."""
+    def install_sql(
+        self, table: str, cron_table: str, defaults: Mapping[str, str]
+    ) -> Sequence[str]:
+        """Return what a migration runs once the tables of executions and crons are there.
+
+        `defaults` are those of the executions; see `default_literals`.
+        """
         return ()
 
     def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:

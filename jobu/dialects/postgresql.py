@@ -60,6 +60,8 @@ class PostgreSQLDialect(Dialect):
         return f"{rows} AS t ({', '.join(columns)}, place) ORDER BY t.place"
 
     def enqueue_sql(self, table: str, given: Mapping[str, str]) -> str | None:
+        if not given.keys() <= schema.ENQUEUE_PARAMETERS.keys():
+            return None
         # A session plans what is inside a function once, an INSERT each time: Django has prepared
         # statements off, because they are in the way of a pooling proxy.
         arguments = ", ".join(f"{column} => {value}" for column, value in given.items())
@@ -185,8 +187,10 @@ class PostgreSQLDialect(Dialect):
         with connection.cursor() as cursor:
             cursor.executemany("SELECT pg_notify(%s, %s)", [(CHANNEL, queue) for queue in queues])
 
-    def install_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        return schema.install(table, cron_table)
+    def install_sql(
+        self, table: str, cron_table: str, defaults: Mapping[str, str]
+    ) -> Sequence[str]:
+        return schema.install(table, cron_table, defaults)
 
     def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
         return schema.uninstall(table, cron_table)

@@ -12,11 +12,14 @@ from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, JobExecution
 from jobu.models.cron_job import Misfire
 from jobu.outcomes import DEAD, FINISHED
+from jobu.queue.enqueue import enqueue_ticks
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+    from jobu.queue.enqueue import Row
 
 BATCH_SIZE = 500
 _MOST_TICKS = 1_000
@@ -37,10 +40,10 @@ def dispatch(limit: int = BATCH_SIZE) -> int:
             .annotate(now=DatabaseNow())[:limit]
         )
         busy = _unfinished([job for job in jobs if not job.allow_overlap])
-        executions: list[JobExecution] = []
+        rows: list[Row] = []
         for job in jobs:
-            executions += _dispatch_one(job, _read_at(job), job.pk in busy)
-        JobExecution.objects.bulk_create(executions, ignore_conflicts=True, batch_size=500)
+            rows += _dispatch_one(job, _read_at(job), job.pk in busy)
+        enqueue_ticks(rows)
         CronJob.objects.bulk_update(
             jobs, ["next_run_at", "last_run_at", "problem", "planned"], batch_size=100
         )
@@ -65,8 +68,8 @@ def _read_at(job: Any) -> datetime:
     return now
 
 
-def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[JobExecution]:
-    """Bring one cron job up to date, and return the executions of its ticks."""
+def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[Row]:
+    """Bring one cron job up to date, and return the rows of its ticks."""
     if not job.is_enabled:
         job.planned, job.next_run_at = "", None
         return []
@@ -92,7 +95,7 @@ def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[JobExecuti
         ticks = [] if is_busy else ticks[:1]
     if ticks:
         job.last_run_at = ticks[-1]
-    return [job.execution(tick) for tick in ticks]
+    return [job.row(tick) for tick in ticks]
 
 
 def _ticks_to_run(job: CronJob, since: datetime, now: datetime) -> list[datetime]:

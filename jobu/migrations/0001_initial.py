@@ -14,7 +14,8 @@ import jobu.models.fields
 def install(apps: Any, schema_editor: Any) -> None:
     """Add what Django's operations cannot say; see `Dialect.install_sql`."""
     dialect = jobu.dialects.dialect_of(schema_editor.connection)
-    for statement in dialect.install_sql(*_tables(apps)):
+    defaults = jobu.dialects.default_literals(apps.get_model("jobu", "JobExecution"), dialect)
+    for statement in dialect.install_sql(*_tables(apps), defaults):
         schema_editor.execute(statement)
 
 
@@ -24,9 +25,9 @@ def uninstall(apps: Any, schema_editor: Any) -> None:
         schema_editor.execute(statement)
 
 
-def _tables(apps: Any) -> list[str]:
-    models = ("JobExecution", "CronJob")
-    return [apps.get_model("jobu", model)._meta.db_table for model in models]
+def _tables(apps: Any) -> tuple[str, str]:
+    executions, crons = apps.get_model("jobu", "JobExecution"), apps.get_model("jobu", "CronJob")
+    return executions._meta.db_table, crons._meta.db_table
 
 
 class Migration(migrations.Migration):

@@ -17,8 +17,8 @@ from jobu.printable import first_line
 from jobu.queue.event_rows import (
     Crons,
     bounded,
+    enqueue_alone,
     event_row,
-    insert_one,
     is_refused,
     message_key,
     source_key,
@@ -116,7 +116,7 @@ def _execution(letter: DeadLetter, body: bytes | str | None) -> JobExecution:
         else message_key(event.dedupe_key)
     )
     try:
-        return insert_one(event_row(event, Crons([event]), key), statement_bytes())
+        return enqueue_alone(event_row(event, Crons([event]), key), statement_bytes())
     except MessageError:
         raise
     except JobuError as error:

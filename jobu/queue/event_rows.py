@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
 from django.db import Error
 
-from jobu import signals
 from jobu.conf import settings
 from jobu.dialects import dialect_for
 from jobu.exceptions import DedupeKeyError, MessageError
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode, encode_object, storable_text
-from jobu.models import CronJob, JobExecution
-from jobu.models.job_execution import ParamSource
-from jobu.queue.enqueue import RESERVED_PREFIX, get_or_insert
-from jobu.queue.insert import json_row
+from jobu.models import CronJob
+from jobu.queue.enqueue import RESERVED_PREFIX, enqueue_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from jobu.handlers.options import HandlerOptions
     from jobu.handlers.registry import HandlerSpec
+    from jobu.models import JobExecution
+    from jobu.queue.enqueue import Row
     from jobu.queue.messages import Event
-
-EVENT_FIELDS = {"param_source": ParamSource.EVENT}
-"""What the executions of all events have in common."""
 
 _MAX_KEY_LENGTH = 255
 
@@ -141,30 +136,14 @@ def bounded(text: str) -> str:
     return f"{clean[: _MAX_KEY_LENGTH - len(digest) - 1]}:{digest}"
 
 
-def insert_one(row: dict[str, Any], limit: int | None) -> JobExecution:
-    """Return the execution that has the row's dedupe_key; insert and announce it if there is none.
-
-    A receiver that raises takes the execution with it. `limit` is as for `insert_new`.
-    """
-    # Refuses a row that is too long, in whichever way it is inserted.
-    json_row(row, limit)
-    fields: dict[str, Any] = {
-        **EVENT_FIELDS,
-        **row,
-        "params": json.loads(row["params"]),
-        "extra": None if row["extra"] is None else json.loads(row["extra"]),
-    }
-    if row["available_at"] is None:
-        del fields["available_at"]
-    execution, created = get_or_insert(fields.pop("dedupe_key"), fields)
-    if created:
-        try:
-            signals.execution_enqueued.send(sender=None, execution=execution)
-        except Error:
-            raise
-        except Exception as error:
-            raise MessageError(f"A receiver of execution_enqueued failed: {error!r}") from error
-    return execution
+def enqueue_alone(row: Row, limit: int | None) -> JobExecution:
+    """Enqueue one message's row; say so in a MessageError if it is a receiver that fails."""
+    try:
+        return enqueue_event(row, limit)
+    except (Error, MessageError, DedupeKeyError):
+        raise
+    except Exception as error:
+        raise MessageError(f"A receiver of execution_enqueued failed: {error!r}") from error
 
 
 def is_refused(error: Exception) -> bool:

@@ -14,18 +14,17 @@ from jobu.jsonable import storable_text
 from jobu.models import DeadLetter, JobExecution
 from jobu.printable import first_line
 from jobu.queue.dead_letters import Refusal, bury
-from jobu.queue.enqueue import key_taken
+from jobu.queue.enqueue import enqueue_events, key_taken
 from jobu.queue.event_rows import (
-    EVENT_FIELDS,
     Crons,
     bounded,
+    enqueue_alone,
     event_row,
-    insert_one,
     is_refused,
     message_key,
     source_key,
 )
-from jobu.queue.insert import insert_new, statement_bytes
+from jobu.queue.insert import statement_bytes
 from jobu.queue.messages import check_size, read_event
 from jobu.transactions import write_transaction
 
@@ -123,9 +122,9 @@ def _write(readings: Sequence[_Reading], adapter: str, limit: int | None) -> lis
         rows = [reading.row for reading in fresh if reading.row]
         if signals.execution_enqueued.has_listeners():
             for row in rows:
-                insert_one(row, limit)
-        elif rows:
-            insert_new(EVENT_FIELDS, rows, limit)
+                enqueue_alone(row, limit)
+        else:
+            enqueue_events(rows, limit)
         refusals = _refusals(fresh)
         bury(refusals, adapter, limit)
     return refusals

@@ -497,14 +497,14 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Let the database refuse rows that have a certain handler, as an odd one day it may."""
 
     def start(handler_name: str) -> None:
-        insert = events.insert_new
+        enqueue = events.enqueue_events
 
-        def insert_new(fields: Any, rows: Any, limit: int | None) -> None:
-            insert(fields, rows, limit)
+        def enqueue_events(rows: Any, limit: int | None) -> None:
+            enqueue(rows, limit)
             if any(row["handler_name"] == handler_name for row in rows):
                 raise DataError("no such thing")
 
-        monkeypatch.setattr(events, "insert_new", insert_new)
+        monkeypatch.setattr(events, "enqueue_events", enqueue_events)
 
     return start
 
@@ -524,13 +524,13 @@ def test_only_the_message_that_the_database_refuses_becomes_a_dead_letter(
 def test_a_database_that_goes_away_is_not_the_messages_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def insert_new(*_: Any) -> None:
+    def enqueue_events(*_: Any) -> None:
         try:
             raise IntegrityError("taken")
         except IntegrityError:
             raise OperationalError("gone") from None
 
-    monkeypatch.setattr(events, "insert_new", insert_new)
+    monkeypatch.setattr(events, "enqueue_events", enqueue_events)
     with pytest.raises(OperationalError, match="gone"):
         store([message()], "kafka")
     assert not DeadLetter.objects.exists()
