@@ -245,10 +245,7 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "cron jobs",
                 "ordering": ["name"],
                 "permissions": [("run_cronjob", "Can run cron job now")],
-                "indexes": [
-                    models.Index(fields=["due_at"], name="jobu_cron_due"),
-                    models.Index(fields=["handler_name", "is_enabled"], name="jobu_cron_handler"),
-                ],
+                "indexes": [models.Index(fields=["due_at"], name="jobu_cron_due")],
                 "constraints": [
                     models.UniqueConstraint(fields=("name",), name="jobu_cron_unique_name"),
                     models.CheckConstraint(

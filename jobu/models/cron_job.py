@@ -140,10 +140,7 @@ class CronJob(models.Model):
         verbose_name = _("cron job")
         verbose_name_plural = _("cron jobs")
         ordering: ClassVar = ["name"]
-        indexes: ClassVar = [
-            models.Index(fields=["due_at"], name="jobu_cron_due"),
-            models.Index(fields=["handler_name", "is_enabled"], name="jobu_cron_handler"),
-        ]
+        indexes: ClassVar = [models.Index(fields=["due_at"], name="jobu_cron_due")]
         permissions: ClassVar = [("run_cronjob", "Can run cron job now")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["name"], name="jobu_cron_unique_name"),

@@ -15,8 +15,8 @@ from jobu.jsonable import storable_text
 from jobu.models import DeadLetter
 from jobu.printable import first_line
 from jobu.queue.event_rows import (
-    Crons,
     bounded,
+    crons_of,
     enqueue_alone,
     event_row,
     is_refused,
@@ -116,7 +116,7 @@ def _execution(letter: DeadLetter, body: bytes | str | None) -> JobExecution:
         else message_key(event.dedupe_key)
     )
     try:
-        return enqueue_alone(event_row(event, Crons([event]), key), statement_bytes())
+        return enqueue_alone(event_row(event, crons_of([event]), key), statement_bytes())
     except MessageError:
         raise
     except JobuError as error:

@@ -27,40 +27,19 @@ if TYPE_CHECKING:
 _MAX_KEY_LENGTH = 255
 
 
-class Crons:
-    """The cron jobs that a batch of events refers to."""
+Crons = dict[int, CronJob]
+"""The cron jobs that a batch of events names, by their ids."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        ids = {event.job_id for event in events if event.job_id is not None}
-        names = {event.handler_name for event in events if event.job_id is None}
-        self._by_id = CronJob.objects.in_bulk(ids)
-        self._by_handler = {name: self._only_one(name) for name in names if name in handlers}
 
-    def of(self, event: Event) -> CronJob | None:
-        if event.job_id is None:
-            return self._by_handler.get(event.handler_name)
-        job = self._by_id.get(event.job_id)
-        if job is None:
-            raise MessageError(f"No cron job has the id {event.job_id}.")
-        if job.handler_name != event.handler_name:
-            raise MessageError(
-                f"The cron job {event.job_id} runs {job.handler_name!r}, not the message's "
-                f"{event.handler_name!r}."
-            )
-        return job
-
-    def _only_one(self, handler_name: str) -> CronJob | None:
-        found = CronJob.objects.filter(handler_name=handler_name, is_enabled=True)
-        # By id, not by the model's ordering: two rows are all that is read.
-        jobs = list(found.order_by("id")[:2])
-        return jobs[0] if len(jobs) == 1 else None
+def crons_of(events: Sequence[Event]) -> Crons:
+    return CronJob.objects.in_bulk({e.job_id for e in events if e.job_id is not None})
 
 
 def event_row(event: Event, crons: Crons, dedupe_key: str) -> dict[str, Any]:
     """Return the event as a row for `insert_new`, or raise the reason why it cannot be one."""
     spec = handlers[event.handler_name]
     _check_handler(spec)
-    job = crons.of(event)
+    job = None if event.job_id is None else _cron_of(event, crons)
     params = event.params
     if job is not None:
         if not isinstance(job.handler_params, dict):
@@ -80,6 +59,18 @@ def event_row(event: Event, crons: Crons, dedupe_key: str) -> dict[str, Any]:
         "dedupe_key": dedupe_key,
         "extra": encode(event.extra, "What it says besides") if event.extra else None,
     }
+
+
+def _cron_of(event: Event, crons: Crons) -> CronJob:
+    job = crons.get(event.job_id or 0)
+    if job is None:
+        raise MessageError(f"No cron job has the id {event.job_id}.")
+    if job.handler_name != event.handler_name:
+        raise MessageError(
+            f"The cron job {event.job_id} runs {job.handler_name!r}, not the message's "
+            f"{event.handler_name!r}."
+        )
+    return job
 
 
 def check_published(event: Event) -> None:

@@ -16,8 +16,8 @@ from jobu.printable import first_line
 from jobu.queue.dead_letters import Refusal, bury
 from jobu.queue.enqueue import enqueue_events, key_taken
 from jobu.queue.event_rows import (
-    Crons,
     bounded,
+    crons_of,
     enqueue_alone,
     event_row,
     is_refused,
@@ -106,7 +106,7 @@ def _read(messages: Sequence[QueueMessage], adapter: str) -> list[_Reading]:
         if event.dedupe_key is not None:
             reading.has_own_key = True
             reading.dedupe_key = message_key(event.dedupe_key)
-    crons = Crons([event for _, event in events])
+    crons = crons_of([event for _, event in events])
     for reading, event in events:
         try:
             reading.row = event_row(event, crons, reading.dedupe_key)

@@ -94,11 +94,9 @@ def test_what_the_message_says_wins_over_the_handlers_options() -> None:
     assert not JobExecution.objects.claimable().exists()
 
 
-@pytest.mark.parametrize("by_id", [True, False])
-def test_a_crons_params_are_the_base_and_its_options_apply(by_id: bool) -> None:
+def test_a_crons_params_are_the_base_and_its_options_apply() -> None:
     job = cron()
-    members = {"job_id": job.pk} if by_id else {}
-    execution = store_one(params={"b": "event", "c": "event"}, **members)
+    execution = store_one(params={"b": "event", "c": "event"}, job_id=job.pk)
     assert execution.params == {"a": "cron", "b": "event", "c": "event"}
     assert (execution.job, execution.param_source) == (job, "event")
     assert (execution.max_retry, execution.timeout_seconds) == (7, 77)
@@ -107,24 +105,22 @@ def test_a_crons_params_are_the_base_and_its_options_apply(by_id: bool) -> None:
 
 
 def test_what_the_message_says_wins_over_its_cron() -> None:
-    cron()
+    job = cron()
     with override_settings(JOBU_EVENT_QUEUES=["mail"], JOBU_EVENT_PRIORITIES=[1]):
-        execution = store_one(queue="mail", priority=1)
+        execution = store_one(queue="mail", priority=1, job_id=job.pk)
     assert (execution.queue, execution.priority, execution.max_retry) == ("mail", 1, 7)
 
 
-def test_a_cron_is_found_by_its_handler_only_if_it_is_the_only_enabled_one() -> None:
-    cron("one")
-    cron("two")
-    assert store_one().job is None
-    CronJob.objects.filter(name="two").update(is_enabled=False)
-    store([message(1)], "kafka")
-    assert JobExecution.objects.get(dedupe_key="jobu:message:kafka:events:0:1").job is not None
+def test_a_message_without_a_job_id_gets_nothing_from_the_only_cron_of_its_handler() -> None:
+    cron()
+    execution = store_one(params={"b": "event"})
+    assert (execution.job, execution.params) == (None, {"b": "event"})
+    assert (execution.queue, execution.priority, execution.max_retry) == ("default", 0, 3)
 
 
 def test_two_events_of_one_cron_are_two_executions() -> None:
     job = cron()
-    store([message(1), message(2)], "kafka")
+    store([message(1, job_id=job.pk), message(2, job_id=job.pk)], "kafka")
     assert job.executions.count() == 2
 
 
@@ -317,7 +313,7 @@ def test_a_handler_that_is_not_for_messages_is_a_dead_letter_until_it_is(
         requeue(letter)
     options = dataclasses.replace(handlers["effect"].options, events=True)
     handlers._specs["effect"] = dataclasses.replace(handlers["effect"], options=options)
-    assert requeue(letter).job == job
+    assert requeue(letter).job == (job if by_id else None)
 
 
 def test_messages_may_start_any_handler_where_the_topic_is_trusted() -> None:
@@ -347,7 +343,7 @@ def test_a_queue_or_priority_that_nobody_allowed_is_a_dead_letter(
 def test_the_own_queue_and_priority_of_handler_and_cron_are_always_allowed() -> None:
     job = cron()
     batch = [
-        message(1, queue="crons", priority=5),
+        message(1, queue="crons", priority=5, job_id=job.pk),
         message(2, queue="default", priority=0, job_id=job.pk),
     ]
     assert store(batch, "kafka") == []
