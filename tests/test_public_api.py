@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,28 @@ def test_handlers_can_be_written_before_django_is_configured() -> None:
         "print(add(1, 2), settings.configured)"
     )
     assert run_python(code) == "3 False"
+
+
+PUBLIC_MODULES = {
+    "jobu",
+    "jobu.conf",
+    "jobu.messages",
+    "jobu.models",
+    "jobu.signals",
+    "jobu.stats",
+    "jobu.testing",
+}
+
+
+def test_the_documentation_imports_public_modules_alone() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("README*.md")]
+    imports = re.compile(r"^\s*from (jobu[\w.]*) import", re.MULTILINE)
+    found = {name for page in pages for name in imports.findall(page.read_text())}
+    assert found <= PUBLIC_MODULES
+
+
+@pytest.mark.parametrize("module", ["messages", "stats", "testing"])
+def test_a_public_package_says_what_it_offers(module: str) -> None:
+    package = import_module(f"jobu.{module}")
+    assert sorted(package.__all__, key=str.lower) == sorted(set(package.__all__), key=str.lower)
+    assert all(hasattr(package, name) for name in package.__all__)

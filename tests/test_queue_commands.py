@@ -21,9 +21,9 @@ from jobu import BaseQueueAdapter, QueueMessage
 from jobu.adapters import publishing
 from jobu.exceptions import AdapterError, MessageError, NotJSONError
 from jobu.handlers.registry import Registry
+from jobu.messages.format import read_event
+from jobu.messages.store import store
 from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution
-from jobu.queue.events import store
-from jobu.queue.messages import read_event
 from tests.dispatchers.memory_adapter import MemoryAdapter
 
 pytestmark = pytest.mark.django_db
@@ -226,7 +226,7 @@ def test_dead_letters_are_requeued_by_id_reason_or_all(
 ) -> None:
     good = b'{"handler": "echo", "params": {"a": 1}}'
     with monkeypatch.context() as patch:
-        patch.setattr("jobu.queue.event_rows.handlers", Registry())
+        patch.setattr("jobu.messages.rows.handlers", Registry())
         ids = letters(good, good, good)
     broken = letters(good, good, good, b"oops")[-1]
     assert "requeued as execution" in run("jobu_deadletters", "requeue", str(ids[0]))

@@ -16,10 +16,10 @@ from jobu.conf import settings
 from jobu.dispatchers.backpressure import Backpressure
 from jobu.dispatchers.broker import Broker, BrokerAway
 from jobu.handlers.registry import handlers
+from jobu.messages.store import store
 from jobu.models.process import ProcessKind
 from jobu.processes.housekeeper import Chore
 from jobu.processes.polling import PollingProcess
-from jobu.queue.events import store
 from jobu.queue.prune import prune_dead_letters
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from jobu import QueueDispatcher, enqueue
 from jobu.dispatchers import broker, queue
 from jobu.exceptions import AdapterError
 from jobu.handlers.registry import Registry
+from jobu.messages.store import store
 from jobu.models import DeadLetter, JobExecution, Process
-from jobu.queue.events import store
 from jobu.queue.pending import count_claimable
 from tests.dispatchers.memory_adapter import MemoryAdapter
 from tests.workers import wait_until

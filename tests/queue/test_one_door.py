@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from jobu import enqueue, enqueue_many, signals
 from jobu.adapters.base import QueueMessage
 from jobu.dispatchers.dispatch import dispatch
+from jobu.messages.store import store
 from jobu.models import CronJob, JobExecution, Status
-from jobu.queue.events import store
 from jobu.testing import immediate
 from tests.project.shop.models import Effect
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobu.exceptions import MessageError, NotJSONError
-from jobu.queue.messages import Event, check_size, read_event, write_event
+from jobu.messages.format import Event, check_size, read_event, write_event
 
 pytestmark = pytest.mark.pure
 

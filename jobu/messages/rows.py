@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from jobu.handlers.options import HandlerOptions
     from jobu.handlers.registry import HandlerSpec
+    from jobu.messages.format import Event
     from jobu.models import JobExecution
     from jobu.queue.enqueue import Row
-    from jobu.queue.messages import Event
 
 _MAX_KEY_LENGTH = 255
 

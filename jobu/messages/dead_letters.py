@@ -12,9 +12,8 @@ from jobu.conf import settings
 from jobu.dialects import DatabaseNow
 from jobu.exceptions import DeadLetterError, JobuError, MessageError
 from jobu.jsonable import storable_text
-from jobu.models import DeadLetter
-from jobu.printable import first_line
-from jobu.queue.event_rows import (
+from jobu.messages.format import check_size, read_event
+from jobu.messages.rows import (
     bounded,
     crons_of,
     enqueue_alone,
@@ -23,8 +22,9 @@ from jobu.queue.event_rows import (
     message_key,
     source_key,
 )
+from jobu.models import DeadLetter
+from jobu.printable import first_line
 from jobu.queue.insert import statement_bytes
-from jobu.queue.messages import check_size, read_event
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:

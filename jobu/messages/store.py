@@ -11,11 +11,9 @@ from jobu import signals
 from jobu.conf import settings
 from jobu.exceptions import JobuError
 from jobu.jsonable import storable_text
-from jobu.models import DeadLetter, JobExecution
-from jobu.printable import first_line
-from jobu.queue.dead_letters import Refusal, bury
-from jobu.queue.enqueue import enqueue_events, key_taken
-from jobu.queue.event_rows import (
+from jobu.messages.dead_letters import Refusal, bury
+from jobu.messages.format import check_size, read_event
+from jobu.messages.rows import (
     bounded,
     crons_of,
     enqueue_alone,
@@ -24,8 +22,10 @@ from jobu.queue.event_rows import (
     message_key,
     source_key,
 )
+from jobu.models import DeadLetter, JobExecution
+from jobu.printable import first_line
+from jobu.queue.enqueue import enqueue_events, key_taken
 from jobu.queue.insert import statement_bytes
-from jobu.queue.messages import check_size, read_event
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from jobu.adapters.base import QueueMessage
-    from jobu.queue.messages import Event
+    from jobu.messages.format import Event
 
 _CHUNK_VALUES = 250
 _REASON_CHARACTERS = 2_000

@@ -18,12 +18,13 @@ from jobu.adapters.base import QueueMessage
 from jobu.dialects import dialect_of
 from jobu.exceptions import MessageError
 from jobu.handlers.registry import Registry, handlers
+from jobu.messages import rows as rows_module
+from jobu.messages import store as store_module
+from jobu.messages.dead_letters import _KEPT_BYTES as KEPT
+from jobu.messages.dead_letters import requeue
+from jobu.messages.rows import message_key
+from jobu.messages.store import store
 from jobu.models import CronJob, DeadLetter, JobExecution
-from jobu.queue import event_rows, events
-from jobu.queue.dead_letters import _KEPT_BYTES as KEPT
-from jobu.queue.dead_letters import requeue
-from jobu.queue.event_rows import message_key
-from jobu.queue.events import store
 
 pytestmark = pytest.mark.django_db
 
@@ -202,14 +203,14 @@ def test_a_message_that_is_an_execution_never_becomes_a_dead_letter_too(
     members: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store([message(**members)], "kafka")
-    monkeypatch.setattr(event_rows, "handlers", Registry())
+    monkeypatch.setattr(rows_module, "handlers", Registry())
     assert store([message(**members)], "kafka") == []
     assert not DeadLetter.objects.exists()
 
 
 def test_a_message_that_is_a_dead_letter_never_becomes_an_execution_by_redelivery() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(event_rows, "handlers", Registry())
+        patch.setattr(rows_module, "handlers", Registry())
         store([message()], "kafka")
     assert store([message()], "kafka") == []
     assert not JobExecution.objects.exists()
@@ -247,10 +248,10 @@ def test_ids_that_no_column_could_hold_are_escaped() -> None:
 def test_a_batch_may_be_larger_than_a_statement_takes_parameters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(events, "_CHUNK_VALUES", 3)
+    monkeypatch.setattr(store_module, "_CHUNK_VALUES", 3)
     batch = [message(number, b"x" if number % 2 else None) for number in range(20)]
     assert len(store(batch, "kafka")) == 10
-    monkeypatch.setattr(event_rows, "handlers", Registry())
+    monkeypatch.setattr(rows_module, "handlers", Registry())
     assert store(batch, "kafka") == []
     assert JobExecution.objects.count() == 10
     assert DeadLetter.objects.count() == 10
@@ -363,13 +364,13 @@ def test_a_cron_that_is_deleted_in_the_middle_makes_a_dead_letter_of_its_message
     if getattr(connection, "mysql_is_mariadb", True) is False:
         pytest.skip("MySQL 9.7, as it is packaged here, does not enforce foreign keys")
     job = cron()
-    write = events._write
+    write = store_module._write
 
     def delete_first(*arguments: Any) -> Any:
         CronJob.objects.filter(pk=job.pk).delete()
         return write(*arguments)
 
-    monkeypatch.setattr(events, "_write", delete_first)
+    monkeypatch.setattr(store_module, "_write", delete_first)
     [refusal] = store([message(1, job_id=job.pk), message(2, handler_name="sleep")], "kafka")
     assert refusal.reason == f"No cron job has the id {job.pk}."
     assert JobExecution.objects.get().handler_name == "sleep"
@@ -377,13 +378,13 @@ def test_a_cron_that_is_deleted_in_the_middle_makes_a_dead_letter_of_its_message
 
 def test_nothing_is_parsed_while_the_transaction_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     open_ones: list[int] = []
-    read = events.read_event
+    read = store_module.read_event
 
     def note(body: bytes) -> Any:
         open_ones.append(len(connection.savepoint_ids))
         return read(body)
 
-    monkeypatch.setattr(events, "read_event", note)
+    monkeypatch.setattr(store_module, "read_event", note)
     before = len(connection.savepoint_ids)
     store([message(1), message(2, b"oops")], "kafka")
     assert open_ones == [before, before]
@@ -398,7 +399,7 @@ def test_an_error_nobody_thought_of_makes_a_dead_letter(monkeypatch: pytest.Monk
     def fail(_body: bytes) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(events, "read_event", fail)
+    monkeypatch.setattr(store_module, "read_event", fail)
     assert reason_of(message()) == "ZeroDivisionError: oh"
 
 
@@ -493,14 +494,14 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Let the database refuse rows that have a certain handler, as an odd one day it may."""
 
     def start(handler_name: str) -> None:
-        enqueue = events.enqueue_events
+        enqueue = store_module.enqueue_events
 
         def enqueue_events(rows: Any, limit: int | None) -> None:
             enqueue(rows, limit)
             if any(row["handler_name"] == handler_name for row in rows):
                 raise DataError("no such thing")
 
-        monkeypatch.setattr(events, "enqueue_events", enqueue_events)
+        monkeypatch.setattr(store_module, "enqueue_events", enqueue_events)
 
     return start
 
@@ -526,7 +527,7 @@ def test_a_database_that_goes_away_is_not_the_messages_fault(
         except IntegrityError:
             raise OperationalError("gone") from None
 
-    monkeypatch.setattr(events, "enqueue_events", enqueue_events)
+    monkeypatch.setattr(store_module, "enqueue_events", enqueue_events)
     with pytest.raises(OperationalError, match="gone"):
         store([message()], "kafka")
     assert not DeadLetter.objects.exists()

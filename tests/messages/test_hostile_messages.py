@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from jobu import signals
 from jobu.adapters.base import QueueMessage
 from jobu.exceptions import MessageError
+from jobu.messages.format import read_event
+from jobu.messages.rows import bounded, message_key, source_key
+from jobu.messages.store import store
 from jobu.models import DeadLetter, JobExecution
-from jobu.queue.event_rows import bounded, message_key, source_key
-from jobu.queue.events import store
-from jobu.queue.messages import read_event
 from tests.hostile_bodies import hostile_bodies
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from jobu.conf import settings
 from jobu.exceptions import MessageError, OptionError
 from jobu.handlers.options import check_execution_options
 from jobu.jsonable import encode_object
+from jobu.messages.rows import check_published
 from jobu.queue.enqueue import checked_dedupe_key, checked_time
-from jobu.queue.event_rows import check_published
 
 _LARGEST_ID = 2**63 - 1
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,9 +9,9 @@ from django.test import override_settings
 
 from jobu.adapters.base import QueueMessage
 from jobu.exceptions import DeadLetterError, MessageError
+from jobu.messages.dead_letters import discard, requeue
+from jobu.messages.store import store
 from jobu.models import CronJob, DeadLetter, JobExecution
-from jobu.queue.dead_letters import discard, requeue
-from jobu.queue.events import store
 from tests.queue.builders import together
 
 pytestmark = pytest.mark.django_db
