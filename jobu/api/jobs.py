@@ -19,10 +19,8 @@ from jobu.api.values import Id, Moment, Text
 from jobu.handlers.registry import handlers
 from jobu.masking import restore
 from jobu.models import JobExecution, Status
-from jobu.queue.cancel import cancel
-from jobu.queue.discard import discard_many
+from jobu.queue.actions import cancel, discard_many, retry
 from jobu.queue.enqueue import enqueue
-from jobu.queue.retry import retry
 
 router = Router(tags=["jobs"])
 

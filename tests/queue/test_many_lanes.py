@@ -17,7 +17,7 @@ from jobu.models import JobExecution, Status
 from jobu.models.job_execution import IN_LANE
 from jobu.outcomes import succeeded
 from jobu.queue import lanes as lanes_module
-from jobu.queue.cancel import cancel
+from jobu.queue.actions import cancel
 from jobu.queue.claim import claim
 from jobu.queue.lanes import Place, find_lanes, look
 from jobu.queue.pending import count_claimable
