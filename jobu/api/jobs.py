@@ -12,7 +12,6 @@ from pydantic import Field
 from jobu.api.answers import answers, written
 from jobu.api.auth import reading, writing
 from jobu.api.errors import ApiError, conflict, not_found
-from jobu.api.history import read_page
 from jobu.api.pages import PageQuery
 from jobu.api.schemas import Job, JobDetail, NewJob, Page
 from jobu.api.values import Id, Moment, Text
@@ -21,6 +20,7 @@ from jobu.masking import restore
 from jobu.models import JobExecution, Status
 from jobu.queue.actions import cancel, discard_many, retry
 from jobu.queue.enqueue import enqueue
+from jobu.reading.pages import find_executions
 
 router = Router(tags=["jobs"])
 
@@ -38,14 +38,15 @@ class JobQuery(PageQuery):
 def list_jobs(request: HttpRequest, query: Query[JobQuery]) -> dict[str, Any]:
     """Newest first."""
     wanted = {"status": query.status, "handler_name": query.handler, "queue": query.queue}
-    return read_page(
+    page = find_executions(
         {name: value for name, value in wanted.items() if value is not None},
         cron_id=query.cron_id,
         start=query.created_from,
         end=query.created_to,
-        cursor=query.cursor,
-        limit=query.limit,
+        before=query.cursor,
+        size=query.limit,
     )
+    return {"items": page.executions, "next": None if page.older is None else str(page.older)}
 
 
 @router.post(

@@ -12,7 +12,7 @@ from jobu.api.auth import reading
 from jobu.api.schemas import Processes
 from jobu.conf import settings
 from jobu.dialects import database_time
-from jobu.stats import read_processes
+from jobu.reading import read_processes
 
 router = Router(tags=["processes"])
 

@@ -13,7 +13,6 @@ from django.db import reset_queries
 from jobu import logs
 from jobu.adapters.lookup import make_adapter
 from jobu.conf import settings
-from jobu.dispatchers.backpressure import Backpressure
 from jobu.dispatchers.broker import Broker, BrokerAway
 from jobu.handlers.registry import handlers
 from jobu.messages.store import store
@@ -21,11 +20,14 @@ from jobu.models.process import ProcessKind
 from jobu.processes.housekeeper import Chore
 from jobu.processes.polling import PollingProcess
 from jobu.queue.prune import prune_dead_letters
+from jobu.reading.depth import count_claimable
 
 if TYPE_CHECKING:
     from jobu.adapters.base import BaseQueueAdapter, QueueMessage
 
 _RECEIVE_SECONDS = 0.5
+_COUNT_SECONDS = 1.0
+_RESUME_BELOW = 0.9
 _PAUSE_SECONDS = 0.5
 _PRUNE_INTERVAL_SECONDS = 60
 
@@ -51,7 +53,7 @@ class QueueDispatcher(PollingProcess):
         super().__init__()
         self._broker = Broker(adapter or make_adapter(), self.name)
         self._batch_size = settings.QUEUE_BATCH_SIZE if batch_size is None else batch_size
-        self._backpressure = Backpressure(
+        self._backpressure = _Backpressure(
             settings.QUEUE_MAX_PENDING if max_pending is None else max_pending, self.name
         )
         self._drain = drain
@@ -131,3 +133,38 @@ class QueueDispatcher(PollingProcess):
         # One batch, then the heartbeat has its turn again; the rest goes next time.
         for count, were_open in islice(batches, 1):
             logs.dead_letters_pruned(count, were_open=were_open)
+
+
+class _Backpressure:
+    """Says when enough waits in the database, and messages should stay in their queue system.
+
+    It counts once a second and adds up in between: a count for each batch would cost too much.
+    """
+
+    def __init__(self, max_pending: int | None, who: str) -> None:
+        self._max_pending = max_pending
+        self._who = who
+        self._pending = 0
+        self._counted_at = float("-inf")
+        self._is_paused = False
+
+    def room(self, wanted: int) -> int:
+        """Return how many of the wanted messages may come now."""
+        if self._max_pending is None:
+            return wanted
+        if time.monotonic() - self._counted_at >= _COUNT_SECONDS:
+            self._count(self._max_pending)
+        return 0 if self._is_paused else max(0, min(wanted, self._max_pending - self._pending))
+
+    def add(self, count: int) -> None:
+        self._pending += count
+
+    def _count(self, limit: int) -> None:
+        self._pending = count_claimable(limit)
+        self._counted_at = time.monotonic()
+        if not self._is_paused and self._pending >= limit:
+            self._is_paused = True
+            logs.queue_paused(self._who, self._pending)
+        elif self._is_paused and self._pending <= limit * _RESUME_BELOW:
+            self._is_paused = False
+            logs.queue_resumed(self._who, self._pending)

@@ -20,7 +20,7 @@ from jobu.processes.wakeups import make_listener
 from jobu.processes.watch import Watch, Watched
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
-from jobu.stats import summarize
+from jobu.reading import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

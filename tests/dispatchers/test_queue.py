@@ -20,7 +20,7 @@ from jobu.exceptions import AdapterError
 from jobu.handlers.registry import Registry
 from jobu.messages.store import store
 from jobu.models import DeadLetter, JobExecution, Process
-from jobu.queue.pending import count_claimable
+from jobu.reading.depth import count_claimable
 from tests.dispatchers.memory_adapter import MemoryAdapter
 from tests.workers import wait_until
 

@@ -12,7 +12,6 @@ from django.core.management.color import no_style
 from django.db import connection
 from django.db.models import Max
 
-from jobu.api.tally import count_finished
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
 from jobu.models import CronJob, JobExecution, Process, Status, Tally
@@ -24,6 +23,7 @@ from jobu.queue.lanes import Lane, find_lanes, look
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle
+from jobu.reading.tally import count_finished
 from jobu.transactions import write_transaction
 from tests.api.callers import caller
 from tests.queue.builders import DAY, attempt_of, claim_now, process, running

@@ -20,8 +20,8 @@ from jobu.queue import lanes as lanes_module
 from jobu.queue.actions import cancel
 from jobu.queue.claim import claim
 from jobu.queue.lanes import Place, find_lanes, look
-from jobu.queue.pending import count_claimable
 from jobu.queue.settle import settle
+from jobu.reading.depth import count_claimable
 from jobu.transactions import write_transaction
 from tests.queue.builders import (
     claim_now,

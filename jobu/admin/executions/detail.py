@@ -29,7 +29,7 @@ from jobu.jsonable import storable_text
 from jobu.models import CronJob, JobExecution, Process
 from jobu.outcomes import MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH, Status
 from jobu.queue.actions import RETRIABLE
-from jobu.queue.browse import browse
+from jobu.reading.pages import browse
 
 if TYPE_CHECKING:
     from datetime import datetime

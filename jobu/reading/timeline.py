@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from jobu.models import Summary
 from jobu.outcomes import DEAD, FINISHED
-from jobu.stats.digest import Digest
-from jobu.stats.histogram import percentile
-from jobu.stats.ranges import Range, live_since, steps_between
-from jobu.stats.summarize import FINER
+from jobu.reading.digest import Digest
+from jobu.reading.histogram import percentile
+from jobu.reading.ranges import Range, live_since, steps_between
+from jobu.reading.summarize import FINER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from jobu.stats.digest import Counts
+    from jobu.reading.digest import Counts
 
 _MOST_READ_LIVE = 50_000
 """How many executions of a minute that has no summary yet are counted."""
@@ -59,13 +59,13 @@ class HandlerStats:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class Timeline:
     steps: list[Step]
     total: Step
     handlers: list[HandlerStats]
 
 
-def read_history(chosen: Range, now: datetime) -> History:
+def read_timeline(chosen: Range, now: datetime) -> Timeline:
     """Read the range that ends `now` from its summaries, and its last minute or two live."""
     digests: dict[datetime, list[Digest]] = {
         begin: []
@@ -79,7 +79,7 @@ def read_history(chosen: Range, now: datetime) -> History:
         begin: parts[0] if len(parts) == 1 else Digest.of(parts) for begin, parts in digests.items()
     }
     whole = Digest.of(steps.values())
-    return History(
+    return Timeline(
         steps=[_step(begin, digest) for begin, digest in steps.items()],
         total=_step(chosen.begin(now), whole),
         handlers=_handlers(whole),

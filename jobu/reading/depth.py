@@ -10,8 +10,8 @@ from jobu.dialects import DatabaseNow
 from jobu.handlers.registry import handlers
 from jobu.models import JobExecution
 from jobu.models.job_execution import IN_LANE
-from jobu.queue.lanes import look
-from jobu.stats.names import told_apart
+from jobu.queue.lanes import find_lanes, look
+from jobu.reading.names import told_apart
 
 if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecutionQuerySet
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MOST_COUNTED = 20_000
 """How far a lane's executions are counted: beyond, a count would take longer than it is worth."""
 _MOST_COUNTED_LANES = 100
+_FEW_LANES = 50
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class _Depths(dict[str, QueueDepth]):
 def waiting() -> list[QueueDepth]:
     """Return the depth of each queue that has pending executions, by name.
 
-    Those of very many queues are told as one; see `jobu.stats.names`.
+    Those of very many queues are told as one; see `jobu.reading.names`.
     """
     depths = _Depths()
     for number, lane in enumerate(_lanes()):
@@ -54,6 +55,26 @@ def waiting() -> list[QueueDepth]:
         depth.later += count
         depth.is_capped = depth.is_capped or is_capped
     return sorted(depths.values(), key=lambda depth: depth.queue)
+
+
+def count_claimable(limit: int) -> int:
+    """Count the executions that are due, up to `limit`.
+
+    Lane by lane, so that each count reads the index from its beginning and nothing that is due
+    later. Very many lanes are counted together: by then nearly everything that is due later has
+    been set aside.
+    """
+    look = find_lanes()
+    claimable = JobExecution.objects.claimable().in_lane()
+    if look.end or len(look.due) > _FEW_LANES:
+        return claimable.values("id")[:limit].count()
+    found = 0
+    for lane in look.due:
+        if found < limit:
+            in_lane = claimable.filter(queue=lane.queue, priority=lane.priority)
+            in_order = in_lane.order_by("available_at", "id")
+            found += in_order.values("id")[: limit - found].count()
+    return found
 
 
 def _lanes() -> list[Lane]:

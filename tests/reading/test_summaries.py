@@ -11,10 +11,10 @@ from django.db import connection, connections
 from jobu import Dispatcher
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Status, Summary
-from jobu.stats import Range, read_history, read_overview, summarize
-from jobu.stats import digest as digest_module
-from jobu.stats import history as history_module
-from jobu.stats.ranges import complete_until
+from jobu.reading import Range, read_overview, read_timeline, summarize
+from jobu.reading import digest as digest_module
+from jobu.reading import timeline as timeline_module
+from jobu.reading.ranges import complete_until
 from tests.queue.builders import DAY, database_now, finished, pending, process, together
 from tests.queue.plans import TABLE, caught, plan_of
 from tests.workers import wait_until
@@ -43,7 +43,7 @@ def ended(
 
 
 def outcomes(chosen: Range) -> dict[str, int]:
-    return {k: v for k, v in read_history(chosen, database_now()).total.outcomes.items() if v}
+    return {k: v for k, v in read_timeline(chosen, database_now()).total.outcomes.items() if v}
 
 
 AGES = (timedelta(minutes=1), timedelta(minutes=40), timedelta(hours=20), timedelta(days=6))
@@ -62,8 +62,8 @@ def test_what_is_too_young_to_be_summarised_is_read_live() -> None:
     assert summarize(60)
     assert [outcomes(each) for each in Range] == [{"FAILED": 1}] * 3
     assert (
-        sum(read_history(Range.HOUR, database_now()).steps[-2].outcomes.values())
-        + sum(read_history(Range.HOUR, database_now()).steps[-1].outcomes.values())
+        sum(read_timeline(Range.HOUR, database_now()).steps[-2].outcomes.values())
+        + sum(read_timeline(Range.HOUR, database_now()).steps[-1].outcomes.values())
         == 1
     )
 
@@ -147,14 +147,14 @@ def test_durations_become_percentiles_of_steps_handlers_and_the_whole() -> None:
         ended(timedelta(minutes=30), ran=ran, waited=5, handler_name="report")
     ended(timedelta(minutes=30), Status.CANCELLED, ran=None, handler_name="never ran")
     summarize(60)
-    history = read_history(Range.HOUR, database_now())
-    assert history.total.run is not None
-    assert history.total.wait is not None
-    assert history.total.run.p50 == pytest.approx(1, rel=0.1)
-    assert history.total.run.p99 == pytest.approx(30, rel=0.1)
-    assert history.total.wait.p95 == pytest.approx(5, rel=0.1)
-    report, never_ran = history.handlers
-    assert report.run == history.total.run
+    timeline = read_timeline(Range.HOUR, database_now())
+    assert timeline.total.run is not None
+    assert timeline.total.wait is not None
+    assert timeline.total.run.p50 == pytest.approx(1, rel=0.1)
+    assert timeline.total.run.p99 == pytest.approx(30, rel=0.1)
+    assert timeline.total.wait.p95 == pytest.approx(5, rel=0.1)
+    report, never_ran = timeline.handlers
+    assert report.run == timeline.total.run
     assert (never_ran.name, never_ran.finished, never_ran.run) == ("never ran", 1, None)
 
 
@@ -164,7 +164,7 @@ def test_handlers_that_fail_most_come_first() -> None:
             status = Status.TIMEOUT if number < dead else Status.SUCCESS
             ended(timedelta(minutes=30), status, handler_name=name)
     summarize(60)
-    found = read_history(Range.HOUR, database_now()).handlers
+    found = read_timeline(Range.HOUR, database_now()).handlers
     assert [(each.name, each.failure_rate) for each in found] == [
         ("worse", 0.75),
         ("bad", 0.5),
@@ -179,32 +179,32 @@ def test_where_much_finishes_counts_are_exact_and_durations_a_sample(
     for _ in range(50):
         ended(timedelta(minutes=30), ran=2)
     summarize(60)
-    history = read_history(Range.HOUR, database_now())
-    assert history.total.outcomes["SUCCESS"] == 50
-    assert history.total.run is not None
-    assert history.total.run.p95 == pytest.approx(2, rel=0.1)
+    timeline = read_timeline(Range.HOUR, database_now())
+    assert timeline.total.outcomes["SUCCESS"] == 50
+    assert timeline.total.run is not None
+    assert timeline.total.run.p95 == pytest.approx(2, rel=0.1)
 
 
 def test_of_a_minute_without_a_summary_no_more_than_so_many_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(history_module, "_MOST_READ_LIVE", 3)
+    monkeypatch.setattr(timeline_module, "_MOST_READ_LIVE", 3)
     minute = Range.HOUR.floor(database_now()) - timedelta(minutes=1)
     for second in range(5):
         time = minute + timedelta(seconds=second)
         JobExecution.objects.filter(pk=finished().pk).update(finished_at=time)
     assert outcomes(Range.HOUR) == {"SUCCESS": 3}
-    assert read_history(Range.HOUR, database_now()).total.is_capped
+    assert read_timeline(Range.HOUR, database_now()).total.is_capped
     monkeypatch.undo()
     assert outcomes(Range.HOUR) == {"SUCCESS": 5}
-    assert not read_history(Range.HOUR, database_now()).total.is_capped
+    assert not read_timeline(Range.HOUR, database_now()).total.is_capped
 
 
 def test_names_may_be_anything() -> None:
     name = 'a "b" \\ <c> {d} 한국어 😀 $.x'
     ended(timedelta(hours=5), handler_name=name, queue=name)
     summarize(60)
-    [stats] = read_history(Range.DAY, database_now()).handlers
+    [stats] = read_timeline(Range.DAY, database_now()).handlers
     assert stats.name == name
 
 
@@ -212,7 +212,7 @@ def test_the_depth_of_queues_is_kept_with_the_minute_in_which_somebody_looked() 
     ended(timedelta(minutes=30))
     pending(queue="mail")
     summarize(60)
-    seen = [step.waiting for step in read_history(Range.HOUR, database_now()).steps]
+    seen = [step.waiting for step in read_timeline(Range.HOUR, database_now()).steps]
     assert [each for each in seen if each is not None] == [{"mail": 1}]
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 from django.db.models import Count
 
 from jobu.models import JobExecution
-from jobu.stats.histogram import bin_of
-from jobu.stats.names import told_apart
+from jobu.reading.histogram import bin_of
+from jobu.reading.names import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from jobu.conf import settings
 from jobu.dialects import database_time
-from jobu.stats.depth import waiting
-from jobu.stats.history import read_history
-from jobu.stats.present import next_ticks, read_processes
-from jobu.stats.ranges import Range, live_since
-from jobu.stats.summarize import missing_steps
+from jobu.reading.depth import waiting
+from jobu.reading.present import next_ticks, read_processes
+from jobu.reading.ranges import Range, live_since
+from jobu.reading.summarize import missing_steps
+from jobu.reading.timeline import read_timeline
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from jobu.stats.depth import QueueDepth
-    from jobu.stats.history import HandlerStats, Step
-    from jobu.stats.present import ProcessState, Tick
+    from jobu.reading.depth import QueueDepth
+    from jobu.reading.present import ProcessState, Tick
+    from jobu.reading.timeline import HandlerStats, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Overview:
 def read_overview(chosen: Range) -> Overview:
     """Read it; the time that this takes does not grow with the number of executions."""
     now = database_time(settings.DATABASE)
-    history = read_history(chosen, now)
+    timeline = read_timeline(chosen, now)
     return Overview(
         range=chosen,
         now=now,
         step_seconds=chosen.step.seconds,
-        steps=history.steps,
-        total=history.total,
-        handlers=history.handlers,
+        steps=timeline.steps,
+        total=timeline.total,
+        handlers=timeline.handlers,
         waiting=waiting(),
         ticks=next_ticks(),
         processes=read_processes(now),

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from jobu.stats.histogram import bin_of, percentile
+from jobu.reading.histogram import bin_of, percentile
 
 pytestmark = pytest.mark.pure
 

@@ -1,15 +1,15 @@
-"""Look through a history of millions, newest first, in steps that are bounded.
+"""Pages of a history of millions, newest first; the cost of a page is bounded.
 
-An id grows with time, so the primary key is the order. A filter that an index serves is left to the
-database; with any other one, no more than `LOOKED_AT` executions are looked at for one page, and
-the page says how far it got.
+An id grows with time, so the primary key is the order. No index could serve every filter, and each
+further index would slow the workers down. A filter that an index serves is left to the database.
+With any other filter a page looks at a limited number of executions, and says how far it got.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jobu.models import JobExecution
 
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecutionQuerySet
 
 LOOKED_AT = 20_000
+"""How many executions `browse` looks at for one page."""
+SCANNED = 50_000
+"""How many ids `find_executions` looks at for one page."""
 COUNTED = 10_000
 _LONGEST_STATEMENT = timedelta(minutes=5)
+_LONG = ("params", "result", "errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,34 @@ def browse(
     )
 
 
+def find_executions(
+    filters: dict[str, Any],
+    *,
+    cron_id: int | None,
+    start: datetime | None,
+    end: datetime | None,
+    before: int | None,
+    size: int,
+) -> Page:
+    """Return a page of those that match and were created from `start` to `end`; without `_LONG`.
+
+    Where few executions match, a page may be short, or empty, and still have an older one.
+    """
+    among = JobExecution.objects.defer(*_LONG)
+    if start is not None:
+        among = among.filter(id__gte=first_id_since(start))
+        filters = {**filters, "created_at__gte": start}
+    if end is not None:
+        among = among.filter(id__lt=first_id_after(end))
+        filters = {**filters, "created_at__lte": end}
+    if cron_id is not None:
+        among = among.filter(job_id=cron_id)
+    elif filters:
+        return _scan(among, filters, before, size)
+    # An index has these in their order.
+    return browse(among.filter(**filters), size, among=among if filters else None, before=before)
+
+
 def count(executions: JobExecutionQuerySet, among: JobExecutionQuerySet | None = None) -> Count:
     """Count what matches, up to `COUNTED` or as far as one page looks."""
     edge = _edge(among, "-id")
@@ -113,6 +145,24 @@ def first_id_since(instant: datetime) -> int:
 def first_id_after(instant: datetime) -> int:
     """Return an id that every execution created up to the instant is below."""
     return first_id_since(instant + 2 * _LONGEST_STATEMENT)
+
+
+def _scan(
+    among: JobExecutionQuerySet, filters: dict[str, Any], before: int | None, size: int
+) -> Page:
+    """Look at the ids right below `before`; go on below them, past those that were pruned."""
+    ids = among.order_by("-id").values_list("id", flat=True)
+    newest = (ids if before is None else ids.filter(id__lt=before)).first()
+    if newest is None:
+        return Page([], newer=None, older=None, is_cut=False)
+    floor = newest - SCANNED
+    inside = among.filter(id__lte=newest, id__gt=floor)
+    found = list(inside.filter(**filters).order_by("-id")[: size + 1])
+    if len(found) > size:
+        return Page(found[:size], newer=None, older=found[size - 1].pk, is_cut=False)
+    below = ids.filter(id__lte=floor).first()
+    older = None if below is None else below + 1
+    return Page(found, newer=None, older=older, is_cut=older is not None)
 
 
 def _newer_than(

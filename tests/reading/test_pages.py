@@ -8,8 +8,8 @@ import pytest
 
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Status
-from jobu.queue import browse as module
-from jobu.queue.browse import browse, count, first_id_after, first_id_since
+from jobu.reading import pages as module
+from jobu.reading.pages import browse, count, first_id_after, first_id_since
 from tests.queue.builders import database_now, finished, pending
 
 pytestmark = pytest.mark.django_db

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from jobu.conf import settings
 from jobu.dialects import database_time
 from jobu.models import JobExecution, Summary
-from jobu.stats.depth import waiting
-from jobu.stats.digest import Digest
-from jobu.stats.ranges import Range, complete_until, steps_between
+from jobu.reading.depth import waiting
+from jobu.reading.digest import Digest
+from jobu.reading.ranges import Range, complete_until, steps_between
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobu.stats.ranges import Range, complete_until, steps_between
+from jobu.reading.ranges import Range, complete_until, steps_between
 
 pytestmark = pytest.mark.pure
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import F
 
 from jobu.conf import settings
 from jobu.dialects import database_time
 from jobu.models import JobExecution, Tally
-from jobu.stats.names import told_apart
+from jobu.reading.names import told_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
 
 BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800, 3600)
 """Upper bounds, in seconds of run time; one more bucket has no bound."""
