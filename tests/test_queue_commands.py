@@ -39,7 +39,7 @@ class Outbox(MemoryAdapter):
 @pytest.fixture
 def outbox() -> Iterator[list[tuple[bytes, bytes | None]]]:
     Outbox.sent.clear()
-    with override_settings(JOBU_QUEUE_ADAPTER=f"{__name__}.Outbox"):
+    with override_settings(JOBU_QUEUE_DISPATCHER_ADAPTER=f"{__name__}.Outbox"):
         yield Outbox.sent
 
 
@@ -78,7 +78,10 @@ def test_publish_refuses_what_this_projects_dispatchers_would_refuse(outbox: lis
         jobu.publish("effect")
     with pytest.raises(MessageError, match="JOBU_EVENT_QUEUES"):
         jobu.publish("echo", queue="vip")
-    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=100), pytest.raises(MessageError):
+    with (
+        override_settings(JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES=100),
+        pytest.raises(MessageError),
+    ):
         jobu.publish("echo", key="k" * 100)
     assert outbox == []
     # What a cron job allows is not looked up, and a handler may be another project's.
@@ -98,7 +101,9 @@ def test_publish_keeps_its_adapter_until_a_setting_changes(outbox: list[Any]) ->
 
 def test_an_adapter_that_cannot_publish_says_so() -> None:
     with (
-        override_settings(JOBU_QUEUE_ADAPTER="tests.dispatchers.memory_adapter.MemoryAdapter"),
+        override_settings(
+            JOBU_QUEUE_DISPATCHER_ADAPTER="tests.dispatchers.memory_adapter.MemoryAdapter"
+        ),
         pytest.raises(AdapterError, match="MemoryAdapter cannot publish"),
     ):
         jobu.publish("echo")
@@ -109,7 +114,7 @@ def test_an_adapter_that_cannot_publish_says_so() -> None:
     [("no.such.Adapter", "cannot be imported"), ("jobu.models.DeadLetter", "is no subclass")],
 )
 def test_a_setting_that_is_no_adapter_is_refused(path: str, reason: str) -> None:
-    with override_settings(JOBU_QUEUE_ADAPTER=path):
+    with override_settings(JOBU_QUEUE_DISPATCHER_ADAPTER=path):
         with pytest.raises(ImproperlyConfigured, match=reason):
             jobu.publish("echo")
         with pytest.raises(CommandError, match=reason):

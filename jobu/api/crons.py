@@ -33,7 +33,7 @@ _LONG = ("description", "handler_params")
 
 
 class CronQuery(PageQuery):
-    handler: Annotated[Text, Field(max_length=200)] | None = None
+    handler_name: Annotated[Text, Field(max_length=200)] | None = None
     queue: Annotated[Text, Field(max_length=100)] | None = None
     enabled: bool | None = None
     search: Annotated[Text, Field(max_length=200)] | None = Field(
@@ -45,7 +45,7 @@ class CronQuery(PageQuery):
 def list_crons(request: HttpRequest, query: Query[CronQuery]) -> dict[str, Any]:
     """Oldest first."""
     wanted = {
-        "handler_name": query.handler,
+        "handler_name": query.handler_name,
         "queue": query.queue,
         "is_enabled": query.enabled,
         "folded_name__contains": query.search.lower() if query.search else None,

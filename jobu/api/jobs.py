@@ -19,7 +19,7 @@ from jobu.handlers.registry import handlers
 from jobu.masking import restore
 from jobu.models import JobExecution, Status
 from jobu.queue.actions import cancel, discard_many, retry
-from jobu.queue.enqueue import enqueue
+from jobu.queue.enqueue import enqueue_from_api
 from jobu.reading.pages import find_executions
 
 router = Router(tags=["jobs"])
@@ -28,7 +28,7 @@ router = Router(tags=["jobs"])
 class JobQuery(PageQuery):
     cron_id: Id | None = None
     status: Status | None = None
-    handler: Annotated[Text, Field(max_length=200)] | None = None
+    handler_name: Annotated[Text, Field(max_length=200)] | None = None
     queue: Annotated[Text, Field(max_length=100)] | None = None
     created_from: Moment | None = Field(None, alias="from", description="Created then or later.")
     created_to: Moment | None = Field(None, alias="to", description="Created then or before.")
@@ -37,7 +37,7 @@ class JobQuery(PageQuery):
 @router.get("", response=answers(200, Page[Job]), auth=reading("view_jobexecution"))
 def list_jobs(request: HttpRequest, query: Query[JobQuery]) -> dict[str, Any]:
     """Newest first."""
-    wanted = {"status": query.status, "handler_name": query.handler, "queue": query.queue}
+    wanted = {"status": query.status, "handler_name": query.handler_name, "queue": query.queue}
     page = find_executions(
         {name: value for name, value in wanted.items() if value is not None},
         cron_id=query.cron_id,
@@ -64,7 +64,8 @@ def enqueue_job(request: HttpRequest, job: NewJob, response: HttpResponse) -> Re
     restore(job.params, None, handlers.sensitive_of(job.handler_name))
     key = given.get("dedupe_key")
     is_known = key is not None and JobExecution.objects.filter(dedupe_key=key).exists()
-    execution = enqueue(given.pop("handler_name"), given.pop("params", None), **given)
+    name, params = given.pop("handler_name"), given.pop("params", None)
+    execution = enqueue_from_api(name, params, **given)
     response["Location"] = f"{request.path}/{execution.pk}"
     return Reply(200 if is_known else 201, _find(execution.pk))
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest
 
-MOST_PER_PAGE = 500
+MAX_PER_PAGE = 500
 
 
 class PageQuery(BaseModel):
     cursor: Id | None = Field(None, description="`next` of the page before.")
-    limit: Annotated[int, Field(ge=1, le=MOST_PER_PAGE)] = 50
+    limit: Annotated[int, Field(ge=1, le=MAX_PER_PAGE)] = 50
 
     @model_validator(mode="after")
     def _refuse_unknown_names(self, info: ValidationInfo) -> Self:

@@ -16,10 +16,10 @@ from jobu.reading import read_processes
 
 router = Router(tags=["processes"])
 
-_MOST = 1_000
+_MAX_PROCESSES = 1_000
 
 
 @router.get("", response=answers(200, Processes), auth=reading("view_process"))
 def list_processes(request: HttpRequest) -> dict[str, Any]:
     """The started workers and dispatchers; a dead one is there until others have noticed."""
-    return {"items": read_processes(database_time(settings.DATABASE), _MOST)}
+    return {"items": read_processes(database_time(settings.DATABASE), _MAX_PROCESSES)}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-_MOST_CAUSES = 20
+_MAX_CAUSES = 20
 _SHORTEST_BOUND_SECONDS = 5.0
 
 
@@ -90,7 +90,7 @@ class Dialect:
         """
         return f"{insert} {select} ON CONFLICT DO NOTHING"
 
-    def most_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
+    def max_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
         """Return how many bytes of values a statement may carry, if few enough to come near it."""
         return None
 
@@ -254,7 +254,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and what caused it: Django wraps the driver's errors."""
     cause: BaseException | None = error
     # Not for ever: a handler may raise errors that cause each other.
-    for _ in range(_MOST_CAUSES):
+    for _ in range(_MAX_CAUSES):
         if cause is None:
             return
         yield cause

@@ -51,7 +51,7 @@ class MySQLDialect(Dialect):
         # Not INSERT IGNORE, which would also cut what is too long and store it.
         return f"{insert} {select} ON DUPLICATE KEY UPDATE id = {table}.id"
 
-    def most_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
+    def max_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT @@max_allowed_packet")
             packet: int = cursor.fetchone()[0]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jobu.queue.enqueue import Row
 
 BATCH_SIZE = 500
-_MOST_TICKS = 1_000
+_MAX_TICKS = 1_000
 _INSTANT = timedelta(microseconds=1)
 
 
@@ -83,7 +83,7 @@ def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[Row]:
     if not is_edited and job.next_run_at is not None:
         ticks = _ticks_to_run(job, job.next_run_at, now)
     # More ticks than fit one round go on in the next one.
-    reached = ticks[-1] if len(ticks) == _MOST_TICKS else now
+    reached = ticks[-1] if len(ticks) == _MAX_TICKS else now
     job.next_run_at = next(
         iter(next_times(job.cron_expression, job.timezone, reached, 1, seed=job.name)), None
     )
@@ -102,7 +102,7 @@ def _ticks_to_run(job: CronJob, since: datetime, now: datetime) -> list[datetime
     """Return the ticks from `since` to `now` that the misfire policy wants run, oldest first."""
     window = timedelta(seconds=job.misfire_window_seconds)
     if job.misfire == Misfire.ALL:
-        return job.ticks(max(since, now - window) - _INSTANT, now, _MOST_TICKS)
+        return job.ticks(max(since, now - window) - _INSTANT, now, _MAX_TICKS)
     if job.misfire == Misfire.SKIP:
         window = min(window, _on_time())
     after = max(since, now - max(window, _on_time())) - _INSTANT

@@ -52,9 +52,11 @@ class QueueDispatcher(PollingProcess):
     ) -> None:
         super().__init__()
         self._broker = Broker(adapter or make_adapter(), self.name)
-        self._batch_size = settings.QUEUE_BATCH_SIZE if batch_size is None else batch_size
+        self._batch_size = (
+            settings.QUEUE_DISPATCHER_BATCH_SIZE if batch_size is None else batch_size
+        )
         self._backpressure = _Backpressure(
-            settings.QUEUE_MAX_PENDING if max_pending is None else max_pending, self.name
+            settings.QUEUE_DISPATCHER_MAX_PENDING if max_pending is None else max_pending, self.name
         )
         self._drain = drain
         self._idle_timeout = idle_timeout

@@ -47,13 +47,13 @@ class Refusal:
 
 def bury(refusals: Sequence[Refusal], adapter: str, limit: int | None) -> None:
     """Insert the dead letters, in statements of no more bytes than `statement_bytes` returns."""
-    most = min(limit or _CHUNK_BYTES, _CHUNK_BYTES)
+    maximum = min(limit or _CHUNK_BYTES, _CHUNK_BYTES)
     chunk: list[DeadLetter] = []
     total = 0
     for refusal in refusals:
         letter = _dead_letter(refusal, adapter, limit)
         size = _size(letter)
-        if chunk and total + size > most:
+        if chunk and total + size > maximum:
             DeadLetter.objects.bulk_create(chunk, ignore_conflicts=True)
             chunk, total = [], 0
         chunk.append(letter)

@@ -10,10 +10,9 @@ from typing import Any, NoReturn
 
 from jobu.conf import settings
 from jobu.exceptions import MessageError, OptionError
-from jobu.handlers.options import check_execution_options
+from jobu.handlers.options import check_execution_options, checked_dedupe_key, checked_time
 from jobu.jsonable import encode_object
 from jobu.messages.rows import check_published
-from jobu.queue.enqueue import checked_dedupe_key, checked_time
 
 _LARGEST_ID = 2**63 - 1
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,11 +34,11 @@ class Event:
 
 def check_size(size: int) -> None:
     """Refuse a message of so many bytes: body, key and headers."""
-    limit = settings.QUEUE_MAX_MESSAGE_BYTES
+    limit = settings.QUEUE_DISPATCHER_MAX_MESSAGE_BYTES
     if size > limit:
         raise MessageError(
-            f"It is {size:,} bytes; JOBU_QUEUE_MAX_MESSAGE_BYTES allows {limit:,}. Keep large "
-            "data elsewhere and send where it is."
+            f"It is {size:,} bytes; JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES allows {limit:,}. Keep "
+            "large data elsewhere and send where it is."
         )
 
 

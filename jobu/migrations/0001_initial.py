@@ -281,9 +281,10 @@ class Migration(migrations.Migration):
                             ("cron", "cron"),
                             ("event", "event"),
                             ("api", "API"),
+                            ("code", "code"),
                             ("manual", "manual"),
                         ],
-                        default="api",
+                        default="code",
                         max_length=10,
                     ),
                 ),
@@ -452,7 +453,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("worker", "worker"),
                             ("dispatcher", "dispatcher"),
-                            ("queue dispatcher", "queue dispatcher"),
+                            ("queue-dispatcher", "queue dispatcher"),
                         ],
                         max_length=20,
                     ),
@@ -479,7 +480,7 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("kind__in", ["worker", "dispatcher", "queue dispatcher"])
+                            ("kind__in", ["worker", "dispatcher", "queue-dispatcher"])
                         ),
                         name="jobu_process_kind_known",
                     )
@@ -582,7 +583,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="jobexecution",
             constraint=models.CheckConstraint(
-                condition=models.Q(("param_source__in", ["cron", "event", "api", "manual"])),
+                condition=models.Q(
+                    ("param_source__in", ["cron", "event", "api", "code", "manual"])
+                ),
                 name="jobu_exec_param_source_known",
             ),
         ),

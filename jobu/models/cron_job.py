@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecution
 
 _INSTANT = timedelta(microseconds=1)
-_MOST_BACKFILLED = 10_000
+_MAX_BACKFILLED = 10_000
 AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -198,10 +198,10 @@ class CronJob(models.Model):
 
     def missing_ticks(self, start: datetime, end: datetime) -> list[datetime]:
         """Return the ticks from `start` to `end` that have no execution: what a backfill adds."""
-        ticks = self.ticks(start - _INSTANT, end, _MOST_BACKFILLED + 1)
-        if len(ticks) > _MOST_BACKFILLED:
+        ticks = self.ticks(start - _INSTANT, end, _MAX_BACKFILLED + 1)
+        if len(ticks) > _MAX_BACKFILLED:
             raise OptionError(
-                f"More than {_MOST_BACKFILLED:,} ticks of {self.name!r} lie between {start} and "
+                f"More than {_MAX_BACKFILLED:,} ticks of {self.name!r} lie between {start} and "
                 f"{end}; backfill a shorter time at once."
             )
         there = self.executions.filter(scheduled_time__range=(start, end))

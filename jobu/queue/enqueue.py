@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 from django.db import Error, IntegrityError, connections, transaction
-from django.utils.timezone import is_naive
 
 from jobu import logs, signals
 from jobu.conf import settings
 from jobu.dialects import dialect_for
 from jobu.exceptions import DedupeKeyError, OptionError
-from jobu.handlers.options import check_execution_options
+from jobu.handlers.options import check_execution_options, checked_dedupe_key, checked_time
 from jobu.handlers.registry import handlers
-from jobu.jsonable import encode_object, storable_text
+from jobu.jsonable import encode_object
 from jobu.models import JobExecution
 from jobu.models.job_execution import ParamSource
 from jobu.queue.insert import (
@@ -37,6 +35,7 @@ from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
 Row = dict[str, Any]
 """Column → value of an execution; params and extra are JSON text, None is the default."""
@@ -66,11 +65,7 @@ def enqueue(
     another handler's, DedupeKeyError is raised.
     """
     fields = _fields(name, queue, priority, available_at, max_retry, timeout_seconds)
-    encoded = "{}" if params is None else encode_object(params, f"The params for {name!r}")
-    if dedupe_key is None:
-        return _put(fields, encoded)
-    fields["dedupe_key"] = _own_key(dedupe_key)
-    return _put_keyed(fields, encoded)
+    return _enqueue(fields, params, dedupe_key)
 
 
 def enqueue_many(
@@ -115,6 +110,14 @@ async def aenqueue_many(name: str, params: Iterable[Any], **options: Any) -> int
     return await sync_to_async(enqueue_many)(name, params, **options)
 
 
+def enqueue_from_api(
+    name: str, params: Any, *, dedupe_key: str | None = None, **options: Any
+) -> JobExecution:
+    """Do the same as `enqueue` for a request of the HTTP API."""
+    fields = {**_fields(name, **options), "param_source": ParamSource.API.value}
+    return _enqueue(fields, params, dedupe_key)
+
+
 def enqueue_row(row: Row) -> JobExecution:
     """Enqueue what a cron job runs outside of its schedule."""
     return _put(*_unpacked(row))
@@ -152,6 +155,15 @@ def enqueue_events(rows: Sequence[Row], limit: int | None) -> None:
     """Do the same for many messages; a dedupe_key that is there already is left alone."""
     if rows:
         insert_new(_EVENT, rows, EVENT_COLUMNS, limit)
+
+
+def _enqueue(fields: dict[str, Any], params: Any, dedupe_key: str | None) -> JobExecution:
+    name = fields["handler_name"]
+    encoded = "{}" if params is None else encode_object(params, f"The params for {name!r}")
+    if dedupe_key is None:
+        return _put(fields, encoded)
+    fields["dedupe_key"] = _own_key(dedupe_key)
+    return _put_keyed(fields, encoded)
 
 
 def _put(fields: dict[str, Any], encoded_params: str) -> JobExecution:
@@ -231,11 +243,11 @@ def key_taken(dedupe_key: str, owner: str, handler_name: str) -> DedupeKeyError:
 
 def _fields(
     name: str,
-    queue: str | None,
-    priority: int | None,
-    available_at: datetime | None,
-    max_retry: int | None,
-    timeout_seconds: int | None,
+    queue: str | None = None,
+    priority: int | None = None,
+    available_at: datetime | None = None,
+    max_retry: int | None = None,
+    timeout_seconds: int | None = None,
 ) -> dict[str, Any]:
     options = handlers[name].options
     fields: dict[str, Any] = {
@@ -258,25 +270,6 @@ def _fields(
     if available_at is not None:
         fields["available_at"] = checked_time(available_at)
     return fields
-
-
-def checked_time(value: Any) -> datetime:
-    """Return the time, or refuse what is not an instant."""
-    if not isinstance(value, datetime):
-        raise OptionError(f"available_at must be a datetime, not {value!r}")
-    if is_naive(value):
-        raise OptionError(
-            f"available_at must have a time zone, but {value!r} has none. "
-            "Use django.utils.timezone.now() plus a timedelta, or make_aware()."
-        )
-    return value
-
-
-def checked_dedupe_key(key: Any) -> str:
-    """Return the key, or refuse what its column could not hold."""
-    if not isinstance(key, str) or not 1 <= len(key) <= 255 or storable_text(key, 255) != key:
-        raise OptionError(f"dedupe_key must be a text of 1 to 255 characters, not {key!r}")
-    return key
 
 
 def _own_key(key: Any) -> str:

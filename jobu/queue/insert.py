@@ -141,7 +141,7 @@ def insert_new(
 
 def statement_bytes() -> int | None:
     """Return how many bytes of values one statement may carry; None if there is no low limit."""
-    return dialect_for(settings.DATABASE).most_bytes(connections[settings.DATABASE])
+    return dialect_for(settings.DATABASE).max_bytes(connections[settings.DATABASE])
 
 
 def json_row(row: dict[str, Any], limit: int | None) -> str:

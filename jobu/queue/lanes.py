@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
     from jobu.models.job_execution import JobExecutionQuerySet
 
-MOST_LANES = 500
+MAX_LANES = 500
 """How many lanes one look finds."""
-_MOST_NOT_DUE = 20
+_MAX_NOT_DUE = 20
 """How many lanes that are not due yet a look may step over: to set aside costs two updates."""
-_MOST_MOVED = 1_000
-_MOST_AT_ONCE = 256
+_MAX_MOVED = 1_000
+_MAX_AT_ONCE = 256
 _BEFORE_ANY_PRIORITY = -40_000
 
 Place = tuple[str, int]
@@ -88,26 +88,26 @@ def find_lanes(queues: Sequence[str] = (), after: Place | None = None) -> Look:
     if found.aside_in <= 0:
         _move(_due_aside(), IN_LANE)
         found = look(queues, after)
-    in_the_way = found.not_due[0 if found.end else _MOST_NOT_DUE :]
+    in_the_way = found.not_due[0 if found.end else _MAX_NOT_DUE :]
     if in_the_way:
         # The first of each lane: most lanes that are in the way have no other.
         _move(_in_lane([lane.first_id for lane in in_the_way]), F("available_at"))
     return found
 
 
-def look(queues: Sequence[str] = (), after: Place | None = None, most: int = MOST_LANES) -> Look:
+def look(queues: Sequence[str] = (), after: Place | None = None, maximum: int = MAX_LANES) -> Look:
     """Find the first lanes of these queues (none given: all), or the first `after` a place."""
     chains = [after or ("", _BEFORE_ANY_PRIORITY)]
     if queues:
         chains = [(queue, _BEFORE_ANY_PRIORITY) for queue in sorted(queues)]
         if after:
             chains = [after, *(place for place in chains if place[0] > after[0])]
-    *rows, (_, _, aside_in, _, _) = _rows(chains, most, is_limited=bool(queues))
+    *rows, (_, _, aside_in, _, _) = _rows(chains, maximum, is_limited=bool(queues))
     lanes = [
         Lane(queue, priority, float(due_in), {"available_at": time, "id": pk - 1}, pk)
         for queue, priority, due_in, time, pk in rows
     ]
-    end = (lanes[-1].queue, lanes[-1].priority) if len(lanes) == most else None
+    end = (lanes[-1].queue, lanes[-1].priority) if len(lanes) == maximum else None
     lanes.sort(key=lambda lane: (-lane.priority, lane.due_in))
     return Look(lanes, end, float("inf") if aside_in is None else float(aside_in))
 
@@ -125,13 +125,13 @@ def _move(executions: JobExecutionQuerySet, aside_until: Any) -> None:
     """Change the `aside_until` of some of the executions; what others lock stays for later."""
     with write_transaction(settings.DATABASE):
         connection = connections[settings.DATABASE]
-        dialect_for(settings.DATABASE).reach_rows_by_key(connection, _MOST_MOVED)
+        dialect_for(settings.DATABASE).reach_rows_by_key(connection, _MAX_MOVED)
         locked = executions.select_for_update(skip_locked=True)
-        ids = list(locked.values_list("id", flat=True)[:_MOST_MOVED])
+        ids = list(locked.values_list("id", flat=True)[:_MAX_MOVED])
         JobExecution.objects.filter(id__in=ids).update(aside_until=aside_until)
 
 
-def _rows(chains: Sequence[Place], most: int, *, is_limited: bool) -> list[tuple[Any, ...]]:
+def _rows(chains: Sequence[Place], maximum: int, *, is_limited: bool) -> list[tuple[Any, ...]]:
     """Return a row of each lane behind the beginnings of the chains, and one of what is aside.
 
     A chain of a limited look stays in its queue.
@@ -139,16 +139,16 @@ def _rows(chains: Sequence[Place], most: int, *, is_limited: bool) -> list[tuple
     alias = settings.DATABASE
     with connections[alias].cursor() as cursor:
         if not dialect_for(alias).steps_by_index:
-            return _rows_in_steps(chains, most, cursor, is_limited=is_limited)
+            return _rows_in_steps(chains, maximum, cursor, is_limited=is_limited)
         starts: list[str | int] = []
         for queue, priority in chains:
             starts += [queue, priority] if is_limited else [queue, priority, queue]
-        cursor.execute(_look_sql(alias, len(chains), is_limited), [*starts, most, most])
+        cursor.execute(_look_sql(alias, len(chains), is_limited), [*starts, maximum, maximum])
         return list(cursor.fetchall())
 
 
 def _rows_in_steps(
-    chains: Sequence[Place], most: int, cursor: CursorWrapper, *, is_limited: bool
+    chains: Sequence[Place], maximum: int, cursor: CursorWrapper, *, is_limited: bool
 ) -> list[tuple[Any, ...]]:
     """Do the same with several statements, each of which reads more executions than the last.
 
@@ -159,7 +159,7 @@ def _rows_in_steps(
     size = 1
     for chain in chains:
         place: Place | None = chain
-        while place and len(rows) < most:
+        while place and len(rows) < maximum:
             queue, priority = place
             start: list[str | int] = [queue, priority, size]
             if not is_limited:
@@ -172,8 +172,8 @@ def _rows_in_steps(
                 found = in_queue
             rows += [next(lane) for _, lane in groupby(found, key=itemgetter(0, 1))]
             place = found[-1][:2] if len(found) >= size else None
-            size = min(2 * size, _MOST_AT_ONCE)
-    return [*rows[:most], aside]
+            size = min(2 * size, _MAX_AT_ONCE)
+    return [*rows[:maximum], aside]
 
 
 @cache

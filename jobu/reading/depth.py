@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecutionQuerySet
     from jobu.queue.lanes import Lane
 
-MOST_COUNTED = 20_000
+MAX_COUNTED = 20_000
 """How far a lane's executions are counted: beyond, a count would take longer than it is worth."""
-_MOST_COUNTED_LANES = 100
+_MAX_COUNTED_LANES = 100
 _FEW_LANES = 50
 
 
@@ -47,9 +47,9 @@ def waiting() -> list[QueueDepth]:
     """
     depths = _Depths()
     for number, lane in enumerate(_lanes()):
-        _add_lane(depths.of(lane.queue), lane, is_counted=number < _MOST_COUNTED_LANES)
+        _add_lane(depths.of(lane.queue), lane, is_counted=number < _MAX_COUNTED_LANES)
     aside = _aside()
-    is_capped = aside.total() == MOST_COUNTED
+    is_capped = aside.total() == MAX_COUNTED
     for queue, count in aside.most_common():
         depth = depths.of(queue)
         depth.later += count
@@ -99,14 +99,14 @@ def _add_lane(depth: QueueDepth, lane: Lane, *, is_counted: bool) -> None:
     depth.due += due
     depth.later += later
     depth.oldest_seconds = max(depth.oldest_seconds, -lane.due_in)
-    depth.is_capped = depth.is_capped or not is_counted or MOST_COUNTED in (due, later)
+    depth.is_capped = depth.is_capped or not is_counted or MAX_COUNTED in (due, later)
 
 
 def _aside() -> Counter[str]:
     """Count what was set aside, by queue."""
     aside = JobExecution.objects.pending().filter(aside_until__gt=IN_LANE).order_by("aside_until")
-    return Counter(aside.values_list("queue", flat=True)[:MOST_COUNTED])
+    return Counter(aside.values_list("queue", flat=True)[:MAX_COUNTED])
 
 
 def _count(executions: JobExecutionQuerySet) -> int:
-    return executions.values("id")[:MOST_COUNTED].count()
+    return executions.values("id")[:MAX_COUNTED].count()

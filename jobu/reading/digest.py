@@ -39,11 +39,11 @@ class Digest:
     """Whether more finished than were counted."""
 
     @classmethod
-    def between(cls, begin: datetime, end: datetime, *, at_most: int | None = None) -> Self:
+    def between(cls, begin: datetime, end: datetime, *, limit: int | None = None) -> Self:
         """Read the executions that finished from `begin` until before `end`; of many, the first."""
         finished = _finished(begin, end)
         digest = cls()
-        if at_most is not None and (cut := _time_of(finished, at_most)) is not None:
+        if limit is not None and (cut := _time_of(finished, limit)) is not None:
             finished = _finished(begin, cut)
             digest.is_capped = True
         total = 0

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 OTHER = "(other)"
 """All those beyond the bound."""
-MOST_NAMES = 100
+MAX_NAMES = 100
 
 
 def told_apart(name: str, known: Collection[str]) -> str:
     """Return the name, or OTHER if it would be one too many beside those that are known."""
-    return name if name in known or len(known) < MOST_NAMES else OTHER
+    return name if name in known or len(known) < MAX_NAMES else OTHER

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-_MOST_TICKS = 10
-_MOST_PROCESSES = 100
+_MAX_TICKS = 10
+_MAX_PROCESSES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class ProcessState:
     is_stale: bool
 
 
-def next_ticks(limit: int = _MOST_TICKS) -> list[Tick]:
+def next_ticks(limit: int = _MAX_TICKS) -> list[Tick]:
     """Return the cron jobs that are due next; those that were just edited are not planned yet."""
     rows = CronJob.objects.filter(due_at__gt=AT_ONCE).order_by("due_at")
     return [Tick(*row) for row in rows.values_list("id", "name", "handler_name", "due_at")[:limit]]
 
 
-def read_processes(now: datetime, limit: int = _MOST_PROCESSES) -> list[ProcessState]:
+def read_processes(now: datetime, limit: int = _MAX_PROCESSES) -> list[ProcessState]:
     running = {
         process_id: (count, oldest)
         for process_id, count, oldest in JobExecution.objects.running()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from jobu.reading.digest import Counts
 
-_MOST_READ_LIVE = 50_000
+_MAX_READ_LIVE = 50_000
 """How many executions of a minute that has no summary yet are counted."""
 
 
@@ -101,7 +101,7 @@ def _digests(chosen: Range, now: datetime) -> Iterator[tuple[datetime, Digest]]:
     begin = max(end, live_since(now))
     minute = Range.HOUR.step
     for start in steps_between(begin, Range.HOUR.floor(now) + minute, minute):
-        yield start, Digest.between(start, start + minute, at_most=_MOST_READ_LIVE)
+        yield start, Digest.between(start, start + minute, limit=_MAX_READ_LIVE)
 
 
 def _step(begin: datetime, digest: Digest) -> Step:

@@ -146,10 +146,10 @@ def test_each_filter_finds_its_own_and_together_they_find_what_all_of_them_do(ap
     others = {
         "cron_id": finished(Status.FAILED, handler_name="fail", queue="mail").pk,
         "status": finished(job=cron, handler_name="fail", queue="mail").pk,
-        "handler": finished(Status.FAILED, job=cron, handler_name="echo", queue="mail").pk,
+        "handler_name": finished(Status.FAILED, job=cron, handler_name="echo", queue="mail").pk,
         "queue": finished(Status.FAILED, job=cron, handler_name="fail", queue="other").pk,
     }
-    query = {"cron_id": cron.pk, "status": "FAILED", "handler": "fail", "queue": "mail"}
+    query = {"cron_id": cron.pk, "status": "FAILED", "handler_name": "fail", "queue": "mail"}
     assert every_page(api, **query) == [wanted]
     for name, other in others.items():
         alone = every_page(api, **{name: query[name]})

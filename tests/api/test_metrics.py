@@ -143,7 +143,7 @@ def test_what_waits_and_what_runs_is_seen(scrape: Callable[[], Read]) -> None:
 def test_the_values_of_a_label_are_bounded(
     scrape: Callable[[], Read], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobu.reading.names.MOST_NAMES", 3)
+    monkeypatch.setattr("jobu.reading.names.MAX_NAMES", 3)
     begin_long_ago()
     for number in range(6):
         pending(queue=f"queue{number}")

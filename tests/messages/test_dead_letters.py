@@ -112,9 +112,11 @@ def test_a_requeued_message_whose_dedupe_key_is_another_handlers_changes_nothing
 
 def test_a_letter_that_was_too_large_is_requeued_once_the_limit_allows_it() -> None:
     body = b'{"handler": "echo", "params": {"text": "%s"}}' % (b"x" * 1000)
-    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=1000):
+    with override_settings(JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES=1000):
         letter = dead_letter(body)
-        with pytest.raises(MessageError, match="JOBU_QUEUE_MAX_MESSAGE_BYTES allows 1,000"):
+        with pytest.raises(
+            MessageError, match="JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES allows 1,000"
+        ):
             requeue(letter)
     assert requeue(letter).params == {"text": "x" * 1000}
 

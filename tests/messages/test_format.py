@@ -123,7 +123,7 @@ def test_what_is_wrong_is_said(body: bytes, reason: str) -> None:
 
 
 def test_a_size_beyond_the_limit_is_refused() -> None:
-    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=1000):
+    with override_settings(JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES=1000):
         check_size(1000)
         with pytest.raises(MessageError, match=r"It is 1,001 bytes; .* allows 1,000"):
             check_size(1001)

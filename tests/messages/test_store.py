@@ -160,7 +160,7 @@ def test_a_message_never_takes_a_key_of_the_project(dedupe_key: str) -> None:
     store([message(dedupe_key=dedupe_key)], "kafka")
     if not dedupe_key.startswith("jobu:"):
         own = enqueue("echo", dedupe_key=dedupe_key)
-        assert (own.param_source, JobExecution.objects.count()) == ("api", 2)
+        assert (own.param_source, JobExecution.objects.count()) == ("code", 2)
     store([message(1, dedupe_key=dedupe_key)], "kafka")
     assert JobExecution.objects.filter(param_source="event").count() == 1
     assert JobExecution.objects.filter(dedupe_key=message_key(dedupe_key)).count() == 1
@@ -405,14 +405,14 @@ def test_an_error_nobody_thought_of_makes_a_dead_letter(monkeypatch: pytest.Monk
 
 def test_a_body_of_five_megabytes_is_kept_whole() -> None:
     body = b"\0'\\\xff" * 1_310_720
-    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=10):
+    with override_settings(JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES=10):
         store([message(n, body) for n in range(3)], "kafka")
     assert {bytes(letter.body) == body for letter in DeadLetter.objects.all()} == {True}
     assert [letter.size for letter in DeadLetter.objects.listed()] == [len(body)] * 3
 
 
 def test_a_message_too_large_for_a_dead_letter_is_cut_and_says_so() -> None:
-    most = min(dialect_of(connection).most_bytes(connection) or KEPT, KEPT)
+    most = min(dialect_of(connection).max_bytes(connection) or KEPT, KEPT)
     batch = [
         message(0, b"x" * (most + 1)),
         QueueMessage("events:0:1", b"y" * (most - 3), key=b"long", headers=(("a", b"b"),)),
@@ -442,9 +442,11 @@ def test_a_message_too_large_for_a_dead_letter_is_cut_and_says_so() -> None:
     ],
 )
 def test_body_key_and_headers_count_as_the_size_of_a_message(large: dict[str, Any]) -> None:
-    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=1000):
+    with override_settings(JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES=1000):
         reason = reason_of(QueueMessage("events:0:1", **large))
-    assert re.match(r"It is 1,0\d\d bytes; JOBU_QUEUE_MAX_MESSAGE_BYTES allows 1,000", reason)
+    assert re.match(
+        r"It is 1,0\d\d bytes; JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES allows 1,000", reason
+    )
 
 
 def test_messages_that_are_large_together_are_stored() -> None:
@@ -460,7 +462,7 @@ def test_no_statement_carries_more_than_the_database_takes(
     if has_receiver:
         request.getfixturevalue("enqueued")
     limit = 20_000
-    monkeypatch.setattr(type(dialect_of(connection)), "most_bytes", lambda *_: limit)
+    monkeypatch.setattr(type(dialect_of(connection)), "max_bytes", lambda *_: limit)
     lengths: list[int] = []
 
     def measure(execute: Any, sql: Any, parameters: Any, many: bool, context: Any) -> Any:

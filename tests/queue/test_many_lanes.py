@@ -46,7 +46,7 @@ FAR = datetime(2999, 1, 1, tzinfo=UTC)
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a look find ten lanes, and step over three that are not due."""
     monkeypatch.setattr(look, "__defaults__", ((), None, 10))
-    monkeypatch.setattr(lanes_module, "_MOST_NOT_DUE", 3)
+    monkeypatch.setattr(lanes_module, "_MAX_NOT_DUE", 3)
 
 
 def fill(count: int, **fields: object) -> None:

@@ -31,7 +31,7 @@ def test_each_queue_tells_what_is_due_and_what_comes_later() -> None:
 
 
 def test_nothing_is_counted_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobu.reading.depth.MOST_COUNTED", 3)
+    monkeypatch.setattr("jobu.reading.depth.MAX_COUNTED", 3)
     for _number in range(5):
         pending()
     [depth] = waiting()
@@ -49,8 +49,8 @@ def test_what_was_set_aside_counts_as_later() -> None:
 def test_of_very_many_queues_some_are_told_apart_and_the_others_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("jobu.reading.names.MOST_NAMES", 5)
-    monkeypatch.setattr("jobu.reading.depth._MOST_COUNTED_LANES", 3)
+    monkeypatch.setattr("jobu.reading.names.MAX_NAMES", 5)
+    monkeypatch.setattr("jobu.reading.depth._MAX_COUNTED_LANES", 3)
     monkeypatch.setattr(look, "__defaults__", ((), None, 10))
     for number in range(20):
         pending(queue=f"a{number}")

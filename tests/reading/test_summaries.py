@@ -188,7 +188,7 @@ def test_where_much_finishes_counts_are_exact_and_durations_a_sample(
 def test_of_a_minute_without_a_summary_no_more_than_so_many_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(timeline_module, "_MOST_READ_LIVE", 3)
+    monkeypatch.setattr(timeline_module, "_MAX_READ_LIVE", 3)
     minute = Range.HOUR.floor(database_now()) - timedelta(minutes=1)
     for second in range(5):
         time = minute + timedelta(seconds=second)

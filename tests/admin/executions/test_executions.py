@@ -87,7 +87,7 @@ def test_the_list_can_be_filtered(admin_client: Client) -> None:
         ({"handler_name": "no such handler"}, []),
         ({"cron": job.pk}, [mail]),
         ({"param_source": "cron"}, [mail]),
-        ({"param_source": "api", "status": "dead", "handler_name": "echo"}, [late]),
+        ({"param_source": "code", "status": "dead", "handler_name": "echo"}, [late]),
         ({"q": f"#{failed.pk}"}, [failed]),
         ({"q": "no such key"}, []),
     ]:
