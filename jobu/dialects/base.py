@@ -49,6 +49,14 @@ class Dialect:
     def reach_rows_by_key(self, connection: BaseDatabaseWrapper, rows: int) -> None:
         """Let this transaction find so many rows by their keys, whatever a planner thinks."""
 
+    def claim_alone_sql(self, update: str, ids: str, condition: str, returned: str) -> str:
+        """Return the one statement that claims, where it `claims_alone`.
+
+        It makes the `update` for the rows that the SELECT `ids` finds, that nobody has locked and
+        for which the `condition` still holds. It returns the columns `returned`.
+        """
+        raise NotImplementedError
+
     def settle_sql(
         self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]
     ) -> str:

@@ -78,6 +78,12 @@ class PostgreSQLDialect(Dialect):
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL enable_seqscan = off")
 
+    def claim_alone_sql(self, update: str, ids: str, condition: str, returned: str) -> str:
+        # ARRAY, so that the rows are looked for once, whatever the plan. Django itself would lock
+        # them only in a transaction of its own.
+        found = f"id = ANY(ARRAY({ids} FOR UPDATE SKIP LOCKED))"
+        return f"{update} WHERE {found} AND {condition} RETURNING {returned}"
+
     def settle_sql(
         self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]
     ) -> str:

@@ -98,19 +98,19 @@ class QueueDispatcher(PollingProcess):
         if self._received or self._stored:
             # Left over from an outage; the adapter has not been called for a while.
             self._broker.keep_alive()
-        self._settle_batch()
+        self._store_batch()
         room = self._backpressure.room(self._batch_size)
         if not room:
             self._busy_at = time.monotonic()
             self._broker.keep_alive()
             return _PAUSE_SECONDS
         self._received = self._broker.receive(room, _RECEIVE_SECONDS)
-        self._settle_batch()
+        self._store_batch()
         self._stop_if_drained()
         return 0
 
-    def _settle_batch(self) -> None:
-        """Store what was received, then complete it; an outage leaves it for the next poll."""
+    def _store_batch(self) -> None:
+        """Store the received messages, then complete them; after an outage the next poll goes on."""
         if self._received:
             self._busy_at = time.monotonic()
             refusals = store(self._received, self._broker.adapter_name)

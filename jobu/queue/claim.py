@@ -165,10 +165,8 @@ def _select_query(alias: str, goes_on: bool) -> _Query:
 @cache
 def _claim_alone_query(alias: str) -> _Query:
     ids, params = _compiled(_to_claim(alias).values_list("id")[:_LIMIT], alias)
-    # ARRAY, so that whatever the plan they are looked for once. Django itself would lock rows only
-    # in a transaction of its own.
-    where = f"id = ANY(ARRAY({ids} FOR UPDATE SKIP LOCKED)) AND {_IS_PENDING}"
-    return f"{_mark_sql(alias)} WHERE {where} RETURNING {_RETURNED}", params
+    dialect = dialect_for(alias)
+    return dialect.claim_alone_sql(_mark_sql(alias), ids, _IS_PENDING, _RETURNED), params
 
 
 def _to_claim(alias: str) -> JobExecutionQuerySet:
