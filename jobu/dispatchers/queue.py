@@ -110,7 +110,7 @@ class QueueDispatcher(PollingProcess):
         return 0
 
     def _store_batch(self) -> None:
-        """Store the received messages, then complete them; after an outage the next poll goes on."""
+        """Store the received messages, then complete them; the next poll retries after an outage."""
         if self._received:
             self._busy_at = time.monotonic()
             refusals = store(self._received, self._broker.adapter_name)
