@@ -32,7 +32,7 @@ _STARTED_BY = {ProcessKind.WORKER: "runworker", ProcessKind.DISPATCHER: "rundisp
 
 @router.get("/health", response={200: Health, 401: Error, 403: Error}, auth=open_or_reading)
 def health(request: HttpRequest) -> dict[str, str]:
-    """Answers as long as the web process does; looks at nothing else."""
+    """Answers as long as the web process runs; checks nothing else."""
     return {"status": "ok"}
 
 
@@ -51,7 +51,7 @@ def ready(request: HttpRequest) -> dict[str, str]:
 
 
 def _find_missing() -> Fields:
-    """Return what is missing, each with a sentence; nothing, if jobs are run."""
+    """Return what is missing, each with a sentence; empty if jobs are run."""
     try:
         if names := _unapplied_migrations():
             return {"migrations": [f"Not applied: {', '.join(names)}; run manage.py migrate."]}

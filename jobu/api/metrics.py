@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, of the whole fleet: they come from the database, not from a process."""
+"""Metrics for Prometheus. They come from the database, so they cover all processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages in the order of primary keys: the next one costs the same as the first."""
+"""Pages in the order of primary keys: each page costs the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PageQuery(BaseModel):
 
     @model_validator(mode="after")
     def _refuse_unknown_names(self, info: ValidationInfo) -> Self:
-        """A misspelt filter would answer with everything."""
+        """Otherwise a misspelt filter would return everything."""
         known = [field.alias or name for name, field in type(self).model_fields.items()]
         request: HttpRequest = (info.context or {})["request"]
         unknown = [name for name in request.GET if name not in known]

@@ -1,4 +1,4 @@
-"""What jobu's migration adds to PostgreSQL beyond Django's operations. All of it may run again."""
+"""The statements that jobu's migration adds on PostgreSQL. All of them may run again."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ ENQUEUE_PARAMETERS = {
 
 def install(table: str, cron_table: str, defaults: Mapping[str, str]) -> tuple[str, ...]:
     return (
-        # Few among very many, looked for by people: the admin lists them newest first. Where
-        # there are no partial indexes, one that is led by the status has to do.
+        # For the lists of the admin: few executions among very many, newest first. Databases
+        # without partial indexes use an index that begins with the status.
         f"""
         CREATE INDEX IF NOT EXISTS jobu_exec_unsuccessful ON {table} (id)
         WHERE status IN ('FAILED', 'TIMEOUT', 'CANCELLED')
         """,
         *_announce_executions(table),
         *_announce_crons(cron_table),
-        # The last, because it stands for all of them; see `PostgreSQLDialect.is_installed`.
+        # The last one: `PostgreSQLDialect.is_installed` checks only this.
         _enqueue(table, defaults),
     )
 
@@ -81,10 +81,10 @@ def _enqueue(table: str, defaults: Mapping[str, str]) -> str:
 
 
 def _announce_executions(table: str) -> tuple[str, ...]:
-    """Let the database itself announce executions, however they came.
+    """Let the database itself announce executions, whoever inserts them.
 
-    For each row, although a transaction announces a queue once: what it would take to see the
-    rows of a statement together costs more for one than this does for many.
+    For each row, although a transaction announces a queue once: a trigger for each statement costs
+    more for one row than this one does for many.
     """
     return (
         f"""
@@ -105,7 +105,7 @@ def _announce_executions(table: str) -> tuple[str, ...]:
 
 
 def _announce_crons(table: str) -> tuple[str, ...]:
-    """Let it announce crons that were edited by any means."""
+    """Let the database announce crons, whoever edits them."""
     return (
         f"""
         CREATE OR REPLACE FUNCTION {table}_announce() RETURNS trigger LANGUAGE plpgsql AS $$

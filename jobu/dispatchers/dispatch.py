@@ -1,4 +1,4 @@
-"""Dispatch what is due: plan edited cron jobs, make executions of ticks that have come."""
+"""Dispatch due cron jobs: plan those that were edited, enqueue the ticks that have come."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _INSTANT = timedelta(microseconds=1)
 def dispatch(limit: int = BATCH_SIZE) -> int:
     """Dispatch up to `limit` due cron jobs in one transaction; return how many there were.
 
-    Any number of dispatchers may do this at once: each locks other rows, and the unique
-    (job, scheduled_time) has the last word.
+    Any number of dispatchers may do this at once: each locks different rows, and the unique
+    (job, scheduled_time) keeps a tick from being enqueued twice.
     """
     with write_transaction(settings.DATABASE):
         jobs = list(
@@ -51,7 +51,7 @@ def dispatch(limit: int = BATCH_SIZE) -> int:
 
 
 def seconds_to_next() -> float | None:
-    """Return how long until some cron job is due; None if none ever is."""
+    """Return the seconds until the next cron job is due; None if no cron job is planned."""
     row = (
         CronJob.objects.filter(due_at__isnull=False)
         .order_by("due_at")
@@ -74,7 +74,7 @@ def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[Row]:
         job.planned, job.next_run_at = "", None
         return []
     if problem := "; ".join(job.find_problems()):
-        # Planned for never: it is looked at again when it is edited.
+        # Planned, but without a next tick: the dispatcher looks at it again after an edit.
         logs.cron_skipped(job.name, problem)
         job.problem, job.planned, job.next_run_at = problem, job.plan_key, None
         return []
@@ -82,7 +82,7 @@ def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[Row]:
     is_edited = job.planned != job.plan_key or job.next_run_at is None
     if not is_edited and job.next_run_at is not None:
         ticks = _ticks_to_run(job, job.next_run_at, now)
-    # More ticks than fit one round go on in the next one.
+    # The ticks beyond the maximum go on in the next round.
     reached = ticks[-1] if len(ticks) == _MAX_TICKS else now
     job.next_run_at = next(
         iter(next_times(job.cron_expression, job.timezone, reached, 1, seed=job.name)), None
@@ -114,7 +114,7 @@ def _ticks_to_run(job: CronJob, since: datetime, now: datetime) -> list[datetime
 
 
 def _on_time() -> timedelta:
-    """How late a tick may be dispatched without being called missed."""
+    """Return how late a tick may be dispatched and still count as on time."""
     return timedelta(
         seconds=settings.DISPATCHER_MAX_SLEEP_SECONDS + settings.DISPATCHER_POLL_INTERVAL_SECONDS
     )
@@ -142,7 +142,7 @@ def _is_to_be_paused(job: CronJob) -> bool:
 
 
 def _pause(job: CronJob) -> None:
-    """Disable the cron job until somebody has looked at it."""
+    """Disable the cron job until somebody enables it again."""
     reason = f"Paused: its last {job.pause_after_failures} executions ended dead."
     logs.cron_paused(job.name, reason)
     job.is_enabled, job.problem, job.planned, job.next_run_at = False, reason, "", None

@@ -76,7 +76,7 @@ class QueueDispatcher(PollingProcess):
         self._broker.connect()
 
     def poll(self) -> float:
-        # With DEBUG, Django would keep the last thousands of statements, bodies and all.
+        # With DEBUG, Django keeps thousands of statements, with the bodies of messages in them.
         reset_queries()
         try:
             return self._take_a_batch()
@@ -85,8 +85,8 @@ class QueueDispatcher(PollingProcess):
             return away.delay
 
     def finish(self) -> None:
-        """Complete what is stored and give back what is not."""
-        # If that fails, it is logged, and all of it will be delivered again.
+        """Complete the stored messages and give back the others."""
+        # A failure is logged, and all of them will be delivered again.
         with suppress(BrokerAway):
             if self._stored:
                 self._broker.complete(self._stored)
@@ -96,7 +96,7 @@ class QueueDispatcher(PollingProcess):
 
     def _take_a_batch(self) -> float:
         if self._received or self._stored:
-            # Left over from an outage; the adapter has not been called for a while.
+            # An outage left them over: nobody has called the adapter for a while.
             self._broker.keep_alive()
         self._store_batch()
         room = self._backpressure.room(self._batch_size)
@@ -110,7 +110,7 @@ class QueueDispatcher(PollingProcess):
         return 0
 
     def _store_batch(self) -> None:
-        """Store the received messages, then complete them; the next poll retries after an outage."""
+        """Store the received messages, then complete them; the next poll repeats what failed."""
         if self._received:
             self._busy_at = time.monotonic()
             refusals = store(self._received, self._broker.adapter_name)
@@ -132,7 +132,7 @@ class QueueDispatcher(PollingProcess):
 
     def _prune_dead_letters(self) -> None:
         batches = prune_dead_letters(settings.RETENTION_DAYS, settings.DEAD_LETTER_RETENTION_DAYS)
-        # One batch, then the heartbeat has its turn again; the rest goes next time.
+        # One batch, because the heartbeat waits for its turn; the rest goes next time.
         for count, were_open in islice(batches, 1):
             logs.dead_letters_pruned(count, were_open=were_open)
 

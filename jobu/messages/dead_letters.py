@@ -1,4 +1,4 @@
-"""Keep what could not become an execution; requeue or discard it."""
+"""Keep messages that could not become executions; requeue or discard them."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def bury(refusals: Sequence[Refusal], adapter: str, limit: int | None) -> None:
 
 
 def requeue(dead_letter: DeadLetter | int, body: bytes | str | None = None) -> JobExecution:
-    """Make an execution of the dead letter, now that handler, cron job or text are right.
+    """Make an execution of the dead letter, after its handler, cron job or text was corrected.
 
-    `body` is read instead of the one that came, which is kept as it is. Raises MessageError with
-    the reason if it still cannot be an execution, DeadLetterError if it became one before.
+    `body`, if given, is read instead of the stored one, which does not change. Raises MessageError
+    with the reason if there still cannot be an execution, DeadLetterError if there is one already.
     """
     with write_transaction(settings.DATABASE):
         letter = _locked(dead_letter)
@@ -107,7 +107,7 @@ def _locked(dead_letter: DeadLetter | int) -> DeadLetter:
 def _execution(letter: DeadLetter, body: bytes | str | None) -> JobExecution:
     raw = letter.body if body is None else body
     raw = raw.encode(errors="surrogatepass") if isinstance(raw, str) else raw
-    # Without key and headers, of which no execution is made.
+    # Key and headers do not count: an execution has neither.
     check_size(len(raw))
     event = read_event(raw)
     key = (
@@ -133,7 +133,7 @@ def _refresh(dead_letter: DeadLetter | int) -> None:
 
 
 def _dead_letter(refusal: Refusal, adapter: str, limit: int | None) -> DeadLetter:
-    """Make a dead letter of the message's beginning: body, then key, then headers, as they fit."""
+    """Make a dead letter of as much of the message as fits: body, then key, then headers."""
     message, reason = refusal.message, refusal.reason
     room = kept = min(limit or _KEPT_BYTES, _KEPT_BYTES)
     body = message.body[:room]
@@ -148,7 +148,7 @@ def _dead_letter(refusal: Refusal, adapter: str, limit: int | None) -> DeadLette
             break
         headers.append(pair)
     if (body, key, len(headers)) != (message.body, message.key, len(message.headers)):
-        # To wait until there is room for all of it would hold up all that follow.
+        # To wait for more room would hold up all later messages.
         reason += f" It is cut: of a message, at most {kept:,} bytes are kept."
     return DeadLetter(
         adapter=adapter,
@@ -161,7 +161,7 @@ def _dead_letter(refusal: Refusal, adapter: str, limit: int | None) -> DeadLette
 
 
 def _size(letter: DeadLetter) -> int:
-    """Return about how many bytes of a statement the dead letter takes."""
+    """Return the approximate number of bytes that the dead letter takes in a statement."""
     texts = (letter.adapter, letter.source_id, letter.reason, json.dumps(letter.headers))
     return len(letter.body) + len(letter.key or b"") + sum(len(text.encode()) for text in texts)
 

@@ -20,7 +20,7 @@ _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(slots=True, kw_only=True)
 class Event:
-    """What a message asks for; `extra` is what it said besides."""
+    """The content of a message; `extra` has the members that jobu does not know."""
 
     handler_name: str
     params: dict[str, Any] = field(repr=False)
@@ -33,7 +33,7 @@ class Event:
 
 
 def check_size(size: int) -> None:
-    """Refuse a message of so many bytes: body, key and headers."""
+    """Refuse a message that has too many bytes in its body, key and headers."""
     limit = settings.QUEUE_DISPATCHER_MAX_MESSAGE_BYTES
     if size > limit:
         raise MessageError(
@@ -43,7 +43,7 @@ def check_size(size: int) -> None:
 
 
 def read_event(body: bytes) -> Event:
-    """Return what the message asks for, or raise MessageError with the reason why it cannot be."""
+    """Return the event of a message, or raise MessageError with the reason why it has none."""
     members = _parse(body)
     name = _take(members, "handler_name")
     if name is None:
@@ -82,7 +82,7 @@ def write_event(
     available_at: datetime | None = None,
     dedupe_key: str | None = None,
 ) -> bytes:
-    """Return the message that asks for this, or raise why this project would not take it."""
+    """Return the body of a message, or raise the reason why this project would refuse it."""
     encoded = encode_object({} if params is None else params, f"The params for {handler_name!r}")
     members = {
         "handler_name": handler_name,
@@ -101,7 +101,7 @@ def write_event(
 
 def _parse(body: bytes) -> dict[str, Any]:
     try:
-        # Not json's own guess at the encoding, which takes some binary for UTF-16.
+        # Not by `json`, which would take some binary data for UTF-16.
         members = _decoder.decode(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise MessageError(f"It is not UTF-8: {error}") from error
@@ -119,7 +119,7 @@ def _parse(body: bytes) -> dict[str, Any]:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        # Which one was meant is anybody's guess.
+        # Nobody can know which of the two was meant.
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise MessageError(f"It has the key {_shown(twice)} twice.")
     return members
@@ -171,7 +171,7 @@ def _checked_key(value: Any) -> str | None:
 
 
 def _shown(value: Any) -> str:
-    """Say what it is in a few characters: it may be megabytes, or an integer too long to print."""
+    """Describe a value briefly: it may be megabytes, or an integer too long to print."""
     if isinstance(value, dict | list):
         return _kind(value)
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 64:
@@ -181,6 +181,6 @@ def _shown(value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Say no more than that: params that somebody encoded twice are a text full of values."""
+    """Name only the type: params that were encoded twice are a text full of values."""
     kinds = {dict: "an object", list: "an array", str: "a text", int: "a number", float: "a number"}
     return kinds.get(type(value)) or json.dumps(value)

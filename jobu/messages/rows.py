@@ -1,4 +1,4 @@
-"""What an event makes: the row of its execution, as far as messages may ask for it."""
+"""Make the row of an execution of an event, if messages may ask for it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def crons_of(events: Sequence[Event]) -> Crons:
 
 
 def event_row(event: Event, crons: Crons, dedupe_key: str) -> dict[str, Any]:
-    """Return the event as a row for `insert_new`, or raise the reason why it cannot be one."""
+    """Return the row of the event's execution, or raise the reason why there cannot be one."""
     spec = handlers[event.handler_name]
     _check_handler(spec)
     job = None if event.job_id is None else _cron_of(event, crons)
@@ -74,10 +74,9 @@ def _cron_of(event: Event, crons: Crons) -> CronJob:
 
 
 def check_published(event: Event) -> None:
-    """Refuse what a dispatcher with this project's code and settings would refuse."""
+    """Refuse an event that a dispatcher with this project's code and settings would refuse."""
     spec = handlers.get(event.handler_name)
-    # A handler that is not here is another project's. So may be the database that says what a
-    # cron job has for a queue.
+    # An unknown handler is another project's. A cron job may be in another project's database.
     if spec is not None:
         _check_handler(spec)
         if event.job_id is None:
@@ -109,7 +108,7 @@ def _check_lane(event: Event, *sources: HandlerOptions | CronJob) -> None:
 
 
 def message_key(dedupe_key: str) -> str:
-    """Return the stored form of a message's own dedupe_key, in a name space for messages alone."""
+    """Return the stored form of a message's own dedupe_key; only messages have such keys."""
     return bounded(f"{RESERVED_PREFIX}key:{dedupe_key}")
 
 
@@ -128,7 +127,7 @@ def bounded(text: str) -> str:
 
 
 def enqueue_alone(row: Row, limit: int | None) -> JobExecution:
-    """Enqueue one message's row; say so in a MessageError if it is a receiver that fails."""
+    """Enqueue one message's row; raise MessageError if a receiver of the signal fails."""
     try:
         return enqueue_event(row, limit)
     except (Error, MessageError, DedupeKeyError):
@@ -138,7 +137,7 @@ def enqueue_alone(row: Row, limit: int | None) -> JobExecution:
 
 
 def is_refused(error: Exception) -> bool:
-    """Tell whether a message is at fault, rather than the state of the database."""
+    """Tell whether the message causes the error, not the state of the database."""
     if isinstance(error, Error):
         return dialect_for(settings.DATABASE).refuses(error)
     return isinstance(error, MessageError | DedupeKeyError)

@@ -42,7 +42,7 @@ _REASON_CHARACTERS = 2_000
 
 @dataclass(slots=True)
 class _Reading:
-    """What a message says: the row of its execution, or else the reason why it cannot be one."""
+    """A message that was read: the row of its execution, or the reason why there is none."""
 
     message: QueueMessage
     source_id: str
@@ -65,7 +65,7 @@ def store(messages: Sequence[QueueMessage], adapter: str) -> list[Refusal]:
     """
     limit = statement_bytes()
     try:
-        # All that takes time comes before the transaction, which on SQLite keeps all others out.
+        # Reading takes time, so it comes before the transaction: SQLite has one writer at a time.
         return _write(_read(messages, adapter), adapter, limit)
     except (Error, JobuError) as error:
         if not is_refused(error):
@@ -131,7 +131,7 @@ def _write(readings: Sequence[_Reading], adapter: str, limit: int | None) -> lis
 
 
 def _refusals(readings: Iterable[_Reading]) -> list[Refusal]:
-    """Return the messages that are no execution, now that the rows are inserted."""
+    """Return the messages that have no execution after the rows were inserted."""
     doubtful = [each for each in readings if not each.row or each.has_own_key]
     keys = [reading.dedupe_key for reading in doubtful]
     owners = _look_up(JobExecution.objects.all(), "dedupe_key", keys, "handler_name")
@@ -141,7 +141,7 @@ def _refusals(readings: Iterable[_Reading]) -> list[Refusal]:
         if owner is None:
             is_dead = not reading.row
         else:
-            # A key that the message brought may be another's; its place in the queue may not.
+            # A key that the message brings may be another's; a key made of its place cannot be.
             is_dead = reading.has_own_key and owner != reading.handler_name
         if is_dead:
             reason = reading.reason or str(
@@ -152,7 +152,7 @@ def _refusals(readings: Iterable[_Reading]) -> list[Refusal]:
 
 
 def _dead_already(readings: Sequence[_Reading], adapter: str) -> Container[str]:
-    """Return the source ids of the messages that are dead letters: those stay what they are."""
+    """Return the source ids of the messages that are dead letters already; they stay so."""
     letters = DeadLetter.objects.filter(adapter=adapter)
     if not letters.exists():
         return ()
@@ -162,7 +162,7 @@ def _dead_already(readings: Sequence[_Reading], adapter: str) -> Container[str]:
 def _look_up(
     rows: QuerySet[Any], column: str, values: Sequence[str], wanted: str
 ) -> dict[str, Any]:
-    """Return value → `wanted` of the rows; asked in parts, as statements have limits."""
+    """Return value → `wanted` of the rows; in several statements, because each has a limit."""
     found: dict[str, Any] = {}
     for start in range(0, len(values), _CHUNK_VALUES):
         part = values[start : start + _CHUNK_VALUES]

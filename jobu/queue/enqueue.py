@@ -59,10 +59,10 @@ def enqueue(
     timeout_seconds: int | None = None,
     dedupe_key: str | None = None,
 ) -> JobExecution:
-    """Enqueue one execution of the handler `name`; what is not given comes from the handler.
+    """Enqueue one execution of the handler `name`; options that are not given are the handler's.
 
-    With a `dedupe_key` that an execution already has, that execution is returned instead; if it is
-    another handler's, DedupeKeyError is raised.
+    If an execution has the `dedupe_key` already, that execution is returned; if it is another
+    handler's, DedupeKeyError is raised.
     """
     fields = _fields(name, queue, priority, available_at, max_retry, timeout_seconds)
     return _enqueue(fields, params, dedupe_key)
@@ -119,7 +119,7 @@ def enqueue_from_api(
 
 
 def enqueue_row(row: Row) -> JobExecution:
-    """Enqueue what a cron job runs outside of its schedule."""
+    """Enqueue an execution of a cron job outside of its schedule."""
     return _put(*_unpacked(row))
 
 
@@ -142,9 +142,9 @@ def enqueue_ticks(rows: Sequence[Row]) -> None:
 
 
 def enqueue_event(row: Row, limit: int | None) -> JobExecution:
-    """Enqueue what a message asks for, or return the execution that has its dedupe_key.
+    """Enqueue the execution of a message, or return the one that has its dedupe_key.
 
-    Raises DedupeKeyError if that is another handler's. `limit` is what `statement_bytes` returns.
+    Raises DedupeKeyError if that one is another handler's. `limit` comes from `statement_bytes`.
     """
     # The limit holds for one row, too, although this INSERT could be longer.
     json_row(row, limit)
@@ -263,7 +263,7 @@ def _fields(
         "max_retry": max_retry,
         "timeout_seconds": timeout_seconds,
     }
-    # Those of the handler were checked when it was registered.
+    # The handler's own options were checked when it was registered.
     if chosen := {option: value for option, value in chosen.items() if value is not None}:
         check_execution_options(**chosen)
         fields.update(chosen)

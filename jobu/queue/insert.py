@@ -34,7 +34,7 @@ _MADE = "id, created_at"
 _DIFFERENT = {"job_id", "dedupe_key"}
 """Fields that have too many values to write them into a statement; see `_insert_returning_sql`."""
 _PLAIN_TEXT = re.compile(r"[\w.:/-]+", re.ASCII)
-"""Nothing that any database would take for something else between two quotes."""
+"""Characters that mean the same between two quotes in every database."""
 
 EVENT_COLUMNS = {
     "job_id": "bigint",
@@ -83,7 +83,7 @@ def insert_returning(
         pk, now = cursor.fetchone()
     now = _converted_time(now, connection)
     execution = JobExecution.__new__(JobExecution)
-    # All at once: `from_db` sets one field after another, and sends `post_init`.
+    # All fields at once: `from_db` sets one after another, and sends `post_init`.
     execution.__dict__ = {
         "_state": _saved_in(connection.alias),
         **_defaults(),
@@ -99,7 +99,7 @@ def insert_returning(
 
 
 def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
-    """Insert rows that differ in their params alone, which travel as one JSON parameter."""
+    """Insert rows that differ only in their params, which are sent as one JSON parameter."""
     connection = connections[settings.DATABASE]
     dialect = dialect_for(settings.DATABASE)
     values = {**_values_sql(settings.DATABASE, fields), "params": dialect.json_sql("t.value")}
@@ -186,7 +186,7 @@ def _insert_returning_sql(alias: str, *given: str | int | None) -> tuple[str, tu
 def _insert_one_sql(alias: str, given: dict[str, str]) -> str:
     values = {**_values_sql(alias, given), **given}
     insert = f"{_insert_into(values)} VALUES ({', '.join(values.values())})"
-    # What the database makes; an `available_at` that nobody gave is the same time.
+    # The default of `available_at` is the same time as `created_at`.
     can_return = connections[alias].features.can_return_columns_from_insert
     return f"{insert} RETURNING {_MADE}" if can_return else insert
 
@@ -214,7 +214,7 @@ def _values_sql(alias: str, given: Iterable[str]) -> dict[str, str]:
 
 
 def _prepared(fields: dict[str, Any], connection: BaseDatabaseWrapper) -> list[Any]:
-    """Return the values as the database takes them; every driver takes texts and numbers."""
+    """Return the values in the form the driver needs; all drivers take texts and numbers."""
     return [
         value
         if type(value) in _PLAIN_TYPES
@@ -249,7 +249,7 @@ def _fields_by_name() -> dict[str, Field[Any, Any]]:
 
 
 def _converted_time(value: Any, connection: BaseDatabaseWrapper) -> Any:
-    """Return a time as a datetime; SQLite and MariaDB return it in their own ways."""
+    """Return a time as a datetime; some drivers return it in another form."""
     if isinstance(value, datetime) and value.tzinfo:
         return value
     column = _fields_by_name()["created_at"].get_col(JobExecution._meta.db_table)

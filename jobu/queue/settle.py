@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 _CHUNK_CHARACTERS = 1_000_000
 
 REFUSED = (LateOutcomesError, DataError, IntegrityError)
-"""What `settle` raises because of an outcome, rather than because of the database's state."""
+"""The errors of `settle` that an outcome causes, not the state of the database."""
 
 
 class Settlement:
-    """Outcomes in the form in which they are written, which takes a while to make of many."""
+    """Outcomes as statements, which may be made before the transaction: it takes a while."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         self._outcomes = outcomes
@@ -103,7 +103,7 @@ def _settle_alone(outcome: Outcome) -> Outcome:
 
 
 def _is_stored(outcome: Outcome) -> bool:
-    """Tell whether an earlier commit, whose answer was lost on the way, did store the outcome."""
+    """Tell whether the outcome is stored, by a commit whose answer was lost."""
     attempt = outcome.attempt
     row = JobExecution.objects.filter(id=attempt.execution_id).first()
     if row is None:
@@ -144,10 +144,10 @@ def _sorted_out(outcomes: Sequence[Outcome]) -> dict[tuple[int, _Statement], lis
 
 @dataclass(frozen=True, eq=False)
 class _Statement:
-    """Which columns an outcome's row has, what is made of them, and how to make the row's JSON.
+    """The columns of an outcome's row, the assignments made of them, and the row as JSON.
 
-    Times are sent as seconds ago. JSON values travel as text, so that no database's JSON
-    functions touch their numbers.
+    Times are sent as seconds ago. JSON values are sent as text, so that no database's JSON
+    functions change their numbers.
     """
 
     columns: Mapping[str, str]
@@ -162,7 +162,7 @@ class _Statement:
 
 
 def _statement_for(outcome: Outcome) -> _Statement:
-    """Return the leanest statement that can write the outcome."""
+    """Return the shortest statement that can write the outcome."""
     if (
         outcome.status is not Status.SUCCESS
         or outcome.started is None
@@ -173,8 +173,8 @@ def _statement_for(outcome: Outcome) -> _Statement:
 
 
 def _row(outcome: Outcome, now: float, *rest: Any) -> str:
-    # Written by hand, because the worker's loop, and with it the database, waits for each; in
-    # microseconds, because no database keeps less and what is shorter is sooner read.
+    # Not by `json.dumps`, which is slower: the worker's loop waits for each row. In microseconds:
+    # no database keeps more digits, and a shorter text is read faster.
     attempt, started, finished = outcome.attempt, outcome.started, outcome.finished
     started_ago = "null" if started is None else f"{now - started if started < now else 0:.6f}"
     finished_ago = f"{now - finished if finished and finished < now else 0:.6f}"

@@ -1,4 +1,4 @@
-"""What waits in each queue, counted without reading all of it."""
+"""How many executions wait in each queue, without reading all of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from jobu.queue.lanes import Lane
 
 MAX_COUNTED = 20_000
-"""How far a lane's executions are counted: beyond, a count would take longer than it is worth."""
+"""The maximum that is counted in a lane: to count more would take too long."""
 _MAX_COUNTED_LANES = 100
 _FEW_LANES = 50
 
 
 @dataclass(slots=True)
 class QueueDepth:
-    """The pending executions of one queue. `is_capped`: there are more than the counts say."""
+    """The pending executions of one queue; if `is_capped`, there are more than were counted."""
 
     queue: str
     due: int = 0
@@ -43,7 +43,7 @@ class _Depths(dict[str, QueueDepth]):
 def waiting() -> list[QueueDepth]:
     """Return the depth of each queue that has pending executions, by name.
 
-    Those of very many queues are told as one; see `jobu.reading.names`.
+    If there are very many queues, the last ones are counted as one; see `jobu.reading.names`.
     """
     depths = _Depths()
     for number, lane in enumerate(_lanes()):
@@ -78,7 +78,7 @@ def count_claimable(limit: int) -> int:
 
 
 def _lanes() -> list[Lane]:
-    """Return the lanes of one look, those of our handlers' queues first, and all of these."""
+    """Return all lanes in the queues of our handlers, then the other lanes of one look."""
     own = {spec.options.queue for spec in handlers}
     found = look()
     ours = look(sorted(own)) if found.end and own else found
@@ -91,7 +91,7 @@ def _lanes() -> list[Lane]:
 def _add_lane(depth: QueueDepth, lane: Lane, *, is_counted: bool) -> None:
     due, later = (1, 0) if lane.due_in <= 0 else (0, 1)
     if is_counted:
-        # Lane by lane, as a claim does: the index has exactly these next to each other.
+        # Lane by lane, as a claim does: the index has the executions of a lane next to each other.
         pending = JobExecution.objects.pending().in_lane()
         pending = pending.filter(queue=lane.queue, priority=lane.priority)
         due = due and _count(pending.filter(available_at__lte=DatabaseNow()))
@@ -103,7 +103,7 @@ def _add_lane(depth: QueueDepth, lane: Lane, *, is_counted: bool) -> None:
 
 
 def _aside() -> Counter[str]:
-    """Count what was set aside, by queue."""
+    """Count the executions that were set aside, by queue."""
     aside = JobExecution.objects.pending().filter(aside_until__gt=IN_LANE).order_by("aside_until")
     return Counter(aside.values_list("queue", flat=True)[:MAX_COUNTED])
 

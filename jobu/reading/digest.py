@@ -1,4 +1,4 @@
-"""What finished within a time, condensed: the content of a summary."""
+"""The content of a summary: counts and durations of the executions that finished in a time."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 Counts = dict[str, dict[str, int]]
 
 _SAMPLE_SIZE = 1_000
-"""How many durations are looked at; where more finished, each of them stands for several."""
+"""How many durations are read; if more executions finished, each stands for several."""
 
 
 @dataclass(slots=True)
 class Digest:
-    """Counts are exact; durations are those of a sample, weighted up to the count."""
+    """Counts are exact; durations come from a sample and are weighted to match the count."""
 
     outcomes: Counts = field(default_factory=dict)
     """Handler → status → how many executions."""
@@ -34,13 +34,13 @@ class Digest:
     waits: Counts = field(default_factory=dict)
     """Queue → a histogram of how long executions that were due waited for a slot."""
     waiting: dict[str, int] | None = None
-    """Queue → how many were due and waited, the most of several looks; None if nobody looked."""
+    """Queue → how many were due, the maximum of several looks; None if nobody looked."""
     is_capped: bool = False
-    """Whether more finished than were counted."""
+    """Whether more executions finished than were counted."""
 
     @classmethod
     def between(cls, begin: datetime, end: datetime, *, limit: int | None = None) -> Self:
-        """Read the executions that finished from `begin` until before `end`; of many, the first."""
+        """Read executions that finished from `begin` until before `end`, the first `limit`."""
         finished = _finished(begin, end)
         digest = cls()
         if limit is not None and (cut := _time_of(finished, limit)) is not None:
@@ -57,7 +57,7 @@ class Digest:
 
     @classmethod
     def of(cls, digests: Iterable[Digest]) -> Self:
-        """Put several together."""
+        """Add several digests up."""
         whole = cls()
         for each in digests:
             _add(whole.outcomes, each.outcomes)
@@ -81,7 +81,7 @@ class Digest:
         )
 
     def content(self) -> dict[str, Any]:
-        """Return it as JSON; what is empty is left out."""
+        """Return it as JSON, without its empty parts."""
         parts = {"outcomes": self.outcomes, "runs": self.runs, "waits": self.waits}
         content: dict[str, Any] = {name: part for name, part in parts.items() if part}
         if self.waiting is not None:
@@ -94,7 +94,7 @@ class Digest:
         ).order_by("finished_at")[:_SAMPLE_SIZE]
         weight = max(1, round(total / _SAMPLE_SIZE))
         for handler, queue, available_at, started_at, finished_at in sample:
-            # What was cancelled while it waited never started.
+            # An execution that was cancelled while it waited never started.
             if started_at is not None and finished_at is not None:
                 ran, waited = finished_at - started_at, started_at - available_at
                 _count(self.runs, handler, bin_of(ran.total_seconds()), weight)
@@ -118,6 +118,6 @@ def _finished(begin: datetime, end: datetime) -> JobExecutionQuerySet:
 
 
 def _time_of(finished: JobExecutionQuerySet, number: int) -> datetime | None:
-    """Return when the execution of that number in time finished; None if there are fewer."""
+    """Return the finish time at that position, None if there are fewer executions."""
     times = finished.order_by("finished_at").values_list("finished_at", flat=True)
     return next(iter(times[number : number + 1]), None)

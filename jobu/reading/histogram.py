@@ -1,4 +1,4 @@
-"""Durations in a few dozen numbers, from which percentiles can be told to about a tenth. Pure."""
+"""Histograms of durations, for percentiles with an error of about a tenth. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GROWTH = 1.2
 
 
 def bin_of(seconds: float) -> str:
-    """Return the name of the bin that a duration falls into, fit to be a key in JSON.
+    """Return the name of the bin of a duration; a text, because it becomes a key in JSON.
 
     Bin n ends at `_SHORTEST_SECONDS * _GROWTH ** n`.
     """
@@ -23,7 +23,7 @@ def bin_of(seconds: float) -> str:
 
 
 def percentile(histogram: Mapping[str, int], share: float) -> float | None:
-    """Return the seconds that `share` (0 to 1) of the durations did not exceed; None if none."""
+    """Return the percentile `share` (0 to 1) in seconds; None if there are no durations."""
     wanted = share * sum(histogram.values())
     seen = 0
     last: int | None = None
@@ -35,7 +35,7 @@ def percentile(histogram: Mapping[str, int], share: float) -> float | None:
 
 
 def _middle(number: int) -> float:
-    """Return a duration that is no further than a tenth from any in the bin."""
+    """Return a duration that differs by a tenth at most from any in the bin."""
     if number == 0:
         return _SHORTEST_SECONDS
     return float(_SHORTEST_SECONDS * _GROWTH ** (number - 0.5))

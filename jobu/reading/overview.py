@@ -1,4 +1,4 @@
-"""Everything the dashboard shows, as of one moment."""
+"""Everything that the dashboard shows, at one moment."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What finished in a range, and what is going on now.
+    """The executions that finished in a range, and those that wait and run now.
 
-    `unsummarized` counts the steps of the range whose executions are missing here, because no
-    process has summarised them yet (see `summarize`).
+    `unsummarized` counts the steps of the range that are missing here, because no process has
+    summarised them yet (see `summarize`).
     """
 
     range: Range
@@ -42,7 +42,7 @@ class Overview:
 
 
 def read_overview(chosen: Range) -> Overview:
-    """Read it; the time that this takes does not grow with the number of executions."""
+    """Read everything; the time for it does not grow with the number of executions."""
     now = database_time(settings.DATABASE)
     timeline = read_timeline(chosen, now)
     return Overview(

@@ -31,8 +31,8 @@ _LONG = ("params", "result", "errors")
 class Page:
     """Some executions, newest first, and the cursors of the pages around them.
 
-    `older` is what to give as `before`, `newer` as `after`. If `is_cut`, further ones may match,
-    but were not looked at.
+    Give `older` as `before` for the next page, `newer` as `after` for the previous one. If it
+    `is_cut`, more executions may match that were not looked at.
     """
 
     executions: list[JobExecution]
@@ -43,7 +43,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many match; at least so many, unless it is exact."""
+    """How many match; if it is not exact, at least so many."""
 
     number: int
     is_exact: bool
@@ -57,9 +57,9 @@ def browse(
     before: int | None = None,
     after: int | None = None,
 ) -> Page:
-    """Return the page before one id (older), or after one (newer), or the newest of all.
+    """Return the page before an id (older), after an id (newer), or the newest page.
 
-    `among` is what an index finds; give it if `executions` has filters that no index serves.
+    If `executions` has filters that no index serves, give `among`: the same without those filters.
     """
     if after is not None:
         return _newer_than(after, executions, size, among)
@@ -106,7 +106,7 @@ def find_executions(
 
 
 def count(executions: JobExecutionQuerySet, among: JobExecutionQuerySet | None = None) -> Count:
-    """Count what matches, up to `COUNTED` or as far as one page looks."""
+    """Count the matching executions, up to `COUNTED` or as far as one page looks."""
     edge = _edge(among, "-id")
     if edge is not None:
         executions = executions.filter(id__gt=edge)
@@ -115,10 +115,10 @@ def count(executions: JobExecutionQuerySet, among: JobExecutionQuerySet | None =
 
 
 def first_id_since(instant: datetime) -> int:
-    """Return an id that no execution created at or after the instant is below.
+    """Return an id; all executions created at or after the instant have that id or a larger one.
 
-    Found by halving, since no index has `created_at`. That is when the inserting statement began,
-    so the order of ids may differ from that of the times by as long as a statement takes.
+    Found by halving, because no index has `created_at`. `created_at` is the time at which the
+    inserting statement began, so ids and times may differ in order by the length of a statement.
     """
     instant -= _LONGEST_STATEMENT
     ends = [
@@ -143,14 +143,14 @@ def first_id_since(instant: datetime) -> int:
 
 
 def first_id_after(instant: datetime) -> int:
-    """Return an id that every execution created up to the instant is below."""
+    """Return an id; all executions created up to the instant have a smaller one."""
     return first_id_since(instant + 2 * _LONGEST_STATEMENT)
 
 
 def _scan(
     among: JobExecutionQuerySet, filters: dict[str, Any], before: int | None, size: int
 ) -> Page:
-    """Look at the ids right below `before`; go on below them, past those that were pruned."""
+    """Look at the ids right below `before`; the next page skips ids that were pruned."""
     ids = among.order_by("-id").values_list("id", flat=True)
     newest = (ids if before is None else ids.filter(id__lt=before)).first()
     if newest is None:
@@ -183,7 +183,7 @@ def _newer_than(
 
 
 def _edge(among: JobExecutionQuerySet | None, order: str) -> int | None:
-    """Return the first id that is not looked at, None if all are."""
+    """Return the first id that is not looked at; None if all are."""
     if among is None:
         return None
     return among.order_by(order).values_list("id", flat=True)[LOOKED_AT : LOOKED_AT + 1].first()

@@ -1,4 +1,4 @@
-"""Who works, on what, and which cron job is next."""
+"""The processes and their running executions, and the next ticks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ProcessState:
 
 
 def next_ticks(limit: int = _MAX_TICKS) -> list[Tick]:
-    """Return the cron jobs that are due next; those that were just edited are not planned yet."""
+    """Return the next ticks; a cron job that was just edited is not planned yet."""
     rows = CronJob.objects.filter(due_at__gt=AT_ONCE).order_by("due_at")
     return [Tick(*row) for row in rows.values_list("id", "name", "handler_name", "due_at")[:limit]]
 

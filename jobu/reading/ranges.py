@@ -1,4 +1,4 @@
-"""The ranges of time that are looked at, and the steps they are made of."""
+"""The ranges of time that the dashboard shows, and their steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _GRACE = timedelta(seconds=20)
-"""How long after its end a step is taken for complete: outcomes are settled a little later."""
+"""How long after its end a step counts as complete: outcomes are settled a little later."""
 _LIVE = timedelta(minutes=3)
 
 
@@ -26,7 +26,7 @@ class Range(TextChoices):
 
     @property
     def step(self) -> timedelta:
-        """How much time one bar of a chart stands for."""
+        """The length of time of one bar of a chart."""
         return _STEPS[self]
 
     def begin(self, now: datetime) -> datetime:
@@ -34,7 +34,7 @@ class Range(TextChoices):
         return self.floor(now) - self.length + self.step
 
     def floor(self, time: datetime) -> datetime:
-        """Return when the step that `time` is in began."""
+        """Return the beginning of the step that contains `time`."""
         return _floor(time, self.step)
 
 
@@ -55,12 +55,12 @@ def _floor(time: datetime, step: timedelta) -> datetime:
 
 
 def complete_until(step: timedelta, now: datetime) -> datetime:
-    """Return the end of the last step in which nothing finishes any more."""
+    """Return the end of the last complete step."""
     return _floor(now - _GRACE, step)
 
 
 def live_since(now: datetime) -> datetime:
-    """Return since when executions are read that no summary covers: not for longer than needed."""
+    """Return the time from which on executions without a summary are read one by one."""
     return Range.HOUR.floor(now - _LIVE)
 
 

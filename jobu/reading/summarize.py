@@ -1,8 +1,8 @@
-"""Summarise what is over, so that nobody has to read a million executions to draw a chart.
+"""Summarise the past, so that a chart does not read a million executions.
 
-Each step of each range (see `Range`) becomes one row: about 250 rows in all, whatever runs. A
-coarse step is put together from finer ones where they are there, and read from the executions
-where they are not: after an upgrade, or when no process ran.
+Each step of each range (see `Range`) becomes one row: about 250 rows in all. A coarse step is made
+of finer ones. If some of these are missing, after an upgrade or because no process ran, it is read
+from the executions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FINER = {Range.WEEK: Range.DAY, Range.DAY: Range.HOUR}
 
 
 def summarize(seconds: float) -> bool:
-    """Store the summaries that are missing, for about so long; tell whether none is left.
+    """Store missing summaries for about so many seconds; tell whether none is missing any more.
 
     Any number of processes may do this at once.
     """
@@ -35,7 +35,7 @@ def summarize(seconds: float) -> bool:
 
 def missing_steps(chosen: Range, now: datetime) -> list[datetime]:
     """Return the steps of a range that are over and have no summary, newest first."""
-    # Unordered statuses would be a reason to read more than the first entry of the index.
+    # Without a filter by status, which could read more than the first entry of the index.
     first = (
         JobExecution.objects.filter(finished_at__isnull=False)
         .order_by("finished_at")
@@ -85,6 +85,6 @@ def _digest(chosen: Range, begin: datetime) -> Digest:
 
 
 def _forget(chosen: Range, now: datetime) -> None:
-    """Delete what no chart shows any more, but leave coarser steps time to be made of it."""
+    """Delete summaries that no chart needs, but not before coarser ones are made of them."""
     unused = chosen.begin(now) - 2 * chosen.step
     Summary.objects.filter(seconds=chosen.step.seconds, begins_at__lt=unused).delete()

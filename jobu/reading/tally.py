@@ -1,8 +1,8 @@
-"""Count what finishes, from where the last count ended.
+"""Count finished executions, from where the last count ended.
 
-Counters must never go down, while history is pruned; and a scrape must not read the whole of it.
-So the totals are kept in the database, and each count adds what has finished since the one before,
-by the index of finish times, in bounded steps.
+Counters must never go down, although history is pruned, and a scrape must not read all of it. So
+the totals are in the database. Each count adds the executions that have finished since the count
+before; it reads the index of finish times in bounded steps.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Totals = dict[str, dict[str, dict[str, Any]]]
 
 
 def count_finished() -> Totals:
-    """Add what has finished since the last count, and return the totals.
+    """Add the executions that have finished since the last count, and return the totals.
 
-    What is younger than a few seconds waits for the next count: an outcome is committed a moment
-    after the time that it carries. Nothing is locked meanwhile: of several counts at once, the
-    first one's is stored, and the others are dropped for it.
+    The last few seconds wait for the next count: an outcome is committed a moment after the time
+    that it carries. Nothing is locked: of several counts at the same time, the first one is stored
+    and the others are dropped.
     """
     now = database_time(settings.DATABASE)
     horizon = now - timedelta(seconds=GRACE_SECONDS)
@@ -56,7 +56,7 @@ def count_finished() -> Totals:
 
 
 def _count_until(horizon: datetime, tally: Tally) -> None:
-    """Count step by step, until the budget is spent: what is left is for the next count."""
+    """Count step by step until the time is used up; the next count continues."""
     end = time.monotonic() + BUDGET_SECONDS
     while tally.counted_until < horizon:
         until = _end_of_step(tally.counted_until, horizon)
@@ -79,7 +79,7 @@ def _end_of_step(after: datetime, horizon: datetime) -> datetime:
 
 def _finished(after: datetime, until: datetime) -> Iterable[tuple[Any, ...]]:
     rows = JobExecution.objects.finished().filter(finished_at__gt=after, finished_at__lte=until)
-    # In the order of the index, so that no planner prefers to read the whole history.
+    # In the order of the index; otherwise a planner may prefer to read the whole history.
     return rows.order_by("finished_at").values_list(
         "handler_name", "status", "started_at", "finished_at"
     )
@@ -90,7 +90,7 @@ def _add(totals: Totals, handler: str, status: str, began: datetime | None, end:
         status, {"count": 0, "seconds": 0.0, "buckets": [0] * (len(BUCKETS) + 1)}
     )
     total["count"] += 1
-    # What was cancelled while it waited never ran.
+    # An execution that was cancelled while it waited never ran.
     if began is not None:
         seconds = (end - began).total_seconds()
         total["seconds"] += seconds

@@ -1,4 +1,4 @@
-"""What finished in a range of time, step by step."""
+"""How many executions finished in a range of time, step by step."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from jobu.reading.digest import Counts
 
 _MAX_READ_LIVE = 50_000
-"""How many executions of a minute that has no summary yet are counted."""
+"""The maximum that is counted in a minute that has no summary yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Percentiles:
-    """Seconds that half, 95 % and 99 % of the durations did not exceed; right to about a tenth."""
+    """Percentiles of durations in seconds, with an error of about a tenth."""
 
     p50: float
     p95: float
@@ -33,10 +33,10 @@ class Percentiles:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What finished from `begins_at` on, until the next step begins.
+    """The executions that finished from `begins_at` on, until the next step begins.
 
-    `outcomes` has a count for each final status; `waiting` the most that waited in each queue,
-    None if nobody looked. `is_capped`: more finished than were counted yet.
+    `outcomes` has a count for each final status. `waiting` has the maximum that waited in each
+    queue; it is None if nobody looked. If `is_capped`, more executions finished than were counted.
     """
 
     begins_at: datetime
@@ -87,7 +87,7 @@ def read_timeline(chosen: Range, now: datetime) -> Timeline:
 
 
 def _digests(chosen: Range, now: datetime) -> Iterator[tuple[datetime, Digest]]:
-    """Yield summaries, ever finer ones towards the end, then what has none yet."""
+    """Yield summaries, finer and finer ones, then digests of the minutes that have none yet."""
     end = chosen.begin(now)
     each: Range | None = chosen
     while each is not None:
