@@ -170,7 +170,7 @@ class Dialect:
         raise NotImplementedError
 
     def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
-        """Ask the server whether another job can use the connection; return False or raise if not."""
+        """Ask the server whether another job can use the connection; if not, say so or raise."""
         return connection.is_usable()
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
