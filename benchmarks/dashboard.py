@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def _measure(executions: int) -> None:
-    from jobu.stats import Range, read_overview, summarize
+    from jobu.reading import Range, read_overview, summarize
 
     took, _ = _timed(_fill, executions)
     print(f"{executions:,} finished executions and {_PENDING:,} pending ones made in {took:.0f} s")

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from jobu.handlers.base import BaseHandler, HandlerParams, HandlerResult
     from jobu.handlers.context import current_job
     from jobu.handlers.registry import handler
-    from jobu.queue.cancel import cancel
+    from jobu.queue.actions import cancel, retry
     from jobu.queue.enqueue import aenqueue, aenqueue_many, enqueue, enqueue_many
-    from jobu.queue.retry import retry
     from jobu.transactions import get_connection, transactional, transactional_readonly
     from jobu.worker.worker import Worker
 
@@ -61,14 +60,14 @@ _HOMES = {
     "Worker": "jobu.worker.worker",
     "aenqueue": "jobu.queue.enqueue",
     "aenqueue_many": "jobu.queue.enqueue",
-    "cancel": "jobu.queue.cancel",
+    "cancel": "jobu.queue.actions",
     "current_job": "jobu.handlers.context",
     "enqueue": "jobu.queue.enqueue",
     "enqueue_many": "jobu.queue.enqueue",
     "get_connection": "jobu.transactions",
     "handler": "jobu.handlers.registry",
     "publish": "jobu.adapters.publishing",
-    "retry": "jobu.queue.retry",
+    "retry": "jobu.queue.actions",
     "transactional": "jobu.transactions",
     "transactional_readonly": "jobu.transactions",
 }

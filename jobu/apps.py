@@ -11,7 +11,7 @@ from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 from jobu.conf import settings
-from jobu.dialects import dialect_of
+from jobu.dialects import default_literals, dialect_of
 
 
 class JobuConfig(AppConfig):
@@ -23,8 +23,19 @@ class JobuConfig(AppConfig):
         from jobu import checks  # noqa: F401 - registers the system checks
         from jobu.handlers.discovery import discover
 
+        _open_door()
         discover()
         post_migrate.connect(_complete, sender=self)
+
+
+def _open_door() -> None:
+    """Let handlers and cron jobs enqueue."""
+    from jobu.door import door
+    from jobu.queue import enqueue as queue
+
+    door.enqueue, door.enqueue_many = queue.enqueue, queue.enqueue_many
+    door.aenqueue, door.aenqueue_many = queue.aenqueue, queue.aenqueue_many
+    door.enqueue_row, door.enqueue_ticks = queue.enqueue_row, queue.enqueue_ticks
 
 
 def _complete(using: str, apps: Any = installed_apps, **_kwargs: Any) -> None:
@@ -47,5 +58,6 @@ def _install_what_is_missing(alias: str) -> None:
     table, cron_table = JobExecution._meta.db_table, CronJob._meta.db_table
     if not dialect.is_installed(connection, table):
         with connection.schema_editor() as editor:
-            for statement in dialect.install_sql(table, cron_table):
+            defaults = default_literals(JobExecution, dialect)
+            for statement in dialect.install_sql(table, cron_table, defaults):
                 editor.execute(statement)

@@ -216,10 +216,11 @@ def _combinations() -> Iterator[CheckMessage]:
 
 def _adapter_setting() -> Iterator[CheckMessage]:
     try:
-        import_string(settings.QUEUE_ADAPTER)
+        import_string(settings.QUEUE_DISPATCHER_ADAPTER)
     except Exception as error:  # noqa: BLE001 - a module may fail in any way when it is imported
         yield Error(
-            f"JOBU_QUEUE_ADAPTER is {settings.QUEUE_ADAPTER!r}, which cannot be imported: {error}",
+            f"JOBU_QUEUE_DISPATCHER_ADAPTER is {settings.QUEUE_DISPATCHER_ADAPTER!r}, which cannot "
+            f"be imported: {error}",
             hint="It is the dotted path of an adapter, such as jobu.adapters.kafka.KafkaAdapter.",
             id="jobu.E008",
         )

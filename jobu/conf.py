@@ -52,16 +52,16 @@ class Settings:
     BACKOFF_MAX_SECONDS: float = 3600
     """How far that doubling goes."""
 
-    QUEUE_ADAPTER: str = "jobu.adapters.kafka.KafkaAdapter"
+    QUEUE_DISPATCHER_ADAPTER: str = "jobu.adapters.kafka.KafkaAdapter"
     """Dotted path of the adapter that a queue dispatcher receives from."""
 
-    QUEUE_BATCH_SIZE: int = 1000
+    QUEUE_DISPATCHER_BATCH_SIZE: int = 1000
     """How many messages one transaction stores at most."""
 
-    QUEUE_MAX_PENDING: int | None = None
+    QUEUE_DISPATCHER_MAX_PENDING: int | None = None
     """How many claimable executions make a queue dispatcher pause; None means never."""
 
-    QUEUE_MAX_MESSAGE_BYTES: int = 1024 * 1024
+    QUEUE_DISPATCHER_MAX_MESSAGE_BYTES: int = 1024 * 1024
     """How large a message may be: body, key and headers. A larger one becomes a dead letter."""
 
     EVENT_HANDLERS: str = "declared"

@@ -250,7 +250,9 @@ def adapter_left_badly(who: str, error: BaseException) -> None:
 
 
 def queue_paused(who: str, pending: int) -> None:
-    logger.warning("%s pauses: %d executions are claimable (JOBU_QUEUE_MAX_PENDING)", who, pending)
+    logger.warning(
+        "%s pauses: %d executions are claimable (JOBU_QUEUE_DISPATCHER_MAX_PENDING)", who, pending
+    )
 
 
 def queue_resumed(who: str, pending: int) -> None:

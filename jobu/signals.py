@@ -12,7 +12,7 @@ from django.dispatch import Signal
 from jobu import logs
 
 execution_enqueued = Signal()
-"""Sent with `execution` (a JobExecution) by `enqueue` and `enqueue_many`."""
+"""Sent with `execution` (a JobExecution) for each new one; see `jobu.queue.enqueue`."""
 
 execution_started = Signal()
 """Sent with `attempt` (an Attempt) by a worker, in the thread that runs the handler."""

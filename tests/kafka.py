@@ -121,7 +121,7 @@ class Topic:
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            "JOBU_QUEUE_ADAPTER": "jobu.adapters.kafka.KafkaAdapter",
+            "JOBU_QUEUE_DISPATCHER_ADAPTER": "jobu.adapters.kafka.KafkaAdapter",
             "JOBU_KAFKA_BOOTSTRAP_SERVERS": self.kafka.servers,
             "JOBU_KAFKA_GROUP_ID": self.group,
             "JOBU_KAFKA_TOPIC": self.name,

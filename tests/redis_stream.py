@@ -33,7 +33,7 @@ class RedisStream:
     def environment(self) -> dict[str, str]:
         """The settings for a process."""
         return {
-            "JOBU_QUEUE_ADAPTER": "jobu.adapters.redis_streams.RedisStreamsAdapter",
+            "JOBU_QUEUE_DISPATCHER_ADAPTER": "jobu.adapters.redis_streams.RedisStreamsAdapter",
             "JOBU_REDIS_URL": self._url,
             "JOBU_REDIS_STREAM": self.name,
             "JOBU_REDIS_CLAIM_IDLE_SECONDS": "1",

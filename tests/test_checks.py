@@ -127,10 +127,14 @@ def test_e001_a_negative_retention() -> None:
 
 
 def test_e008_an_adapter_that_cannot_be_imported() -> None:
-    [(identifier, message, _hint)] = found_with(JOBU_QUEUE_ADAPTER="shop.adapters.Missing")
+    [(identifier, message, _hint)] = found_with(
+        JOBU_QUEUE_DISPATCHER_ADAPTER="shop.adapters.Missing"
+    )
     assert identifier == "jobu.E008"
-    assert message.startswith("JOBU_QUEUE_ADAPTER is 'shop.adapters.Missing', which cannot be ")
-    assert found_with(JOBU_QUEUE_ADAPTER="jobu.adapters.base.BaseQueueAdapter") == []
+    assert message.startswith(
+        "JOBU_QUEUE_DISPATCHER_ADAPTER is 'shop.adapters.Missing', which cannot be "
+    )
+    assert found_with(JOBU_QUEUE_DISPATCHER_ADAPTER="jobu.adapters.base.BaseQueueAdapter") == []
 
 
 def test_a_whole_number_serves_where_a_number_is_needed() -> None:
@@ -287,3 +291,9 @@ def test_w005_a_sensitive_name_that_no_param_has() -> None:
         warning.msg == "The handler 'sign-up' calls 'pasword' sensitive, but takes no such param."
     )
     assert warning.hint == "It takes password, pin."
+
+
+@pytest.mark.parametrize("name", ["ADAPTER", "BATCH_SIZE", "MAX_PENDING", "MAX_MESSAGE_BYTES"])
+def test_w001_a_setting_without_the_name_of_its_process(name: str) -> None:
+    [(identifier, _, hint)] = found_with(**{f"JOBU_QUEUE_{name}": 5})
+    assert (identifier, hint) == ("jobu.W001", f"Did you mean JOBU_QUEUE_DISPATCHER_{name}?")

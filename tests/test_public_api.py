@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -64,3 +67,50 @@ def test_handlers_can_be_written_before_django_is_configured() -> None:
         "print(add(1, 2), settings.configured)"
     )
     assert run_python(code) == "3 False"
+
+
+PUBLIC_MODULES = {
+    "jobu",
+    "jobu.conf",
+    "jobu.messages",
+    "jobu.models",
+    "jobu.signals",
+    "jobu.reading",
+    "jobu.testing",
+}
+
+
+def test_the_documentation_imports_public_modules_alone() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("README*.md")]
+    imports = re.compile(r"^\s*from (jobu[\w.]*) import", re.MULTILINE)
+    found = {name for page in pages for name in imports.findall(page.read_text())}
+    assert found <= PUBLIC_MODULES
+
+
+@pytest.mark.parametrize("module", ["messages", "reading", "testing"])
+def test_a_public_package_says_what_it_offers(module: str) -> None:
+    package = import_module(f"jobu.{module}")
+    assert sorted(package.__all__, key=str.lower) == sorted(set(package.__all__), key=str.lower)
+    assert all(hasattr(package, name) for name in package.__all__)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "jobu" / "handlers").glob("*.py")))
+def test_handlers_do_not_reach_up_through_the_package_itself(path: Path) -> None:
+    nodes = ast.walk(ast.parse(path.read_text()))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    assert "jobu" not in names
+
+
+def test_before_django_is_ready_a_handler_says_that_it_cannot_be_enqueued() -> None:
+    code = (
+        "from jobu import handler\n"
+        "@handler('add')\n"
+        "def add(): ...\n"
+        "try:\n"
+        "    add.enqueue()\n"
+        "except Exception as error:\n"
+        "    print(error)"
+    )
+    assert run_python(code) == (
+        "enqueue works only after django.setup(): is 'jobu' in INSTALLED_APPS?"
+    )

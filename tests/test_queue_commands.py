@@ -21,9 +21,9 @@ from jobu import BaseQueueAdapter, QueueMessage
 from jobu.adapters import publishing
 from jobu.exceptions import AdapterError, MessageError, NotJSONError
 from jobu.handlers.registry import Registry
+from jobu.messages.format import read_event
+from jobu.messages.store import store
 from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution
-from jobu.queue.events import store
-from jobu.queue.messages import read_event
 from tests.dispatchers.memory_adapter import MemoryAdapter
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ class Outbox(MemoryAdapter):
 @pytest.fixture
 def outbox() -> Iterator[list[tuple[bytes, bytes | None]]]:
     Outbox.sent.clear()
-    with override_settings(JOBU_QUEUE_ADAPTER=f"{__name__}.Outbox"):
+    with override_settings(JOBU_QUEUE_DISPATCHER_ADAPTER=f"{__name__}.Outbox"):
         yield Outbox.sent
 
 
@@ -78,7 +78,10 @@ def test_publish_refuses_what_this_projects_dispatchers_would_refuse(outbox: lis
         jobu.publish("effect")
     with pytest.raises(MessageError, match="JOBU_EVENT_QUEUES"):
         jobu.publish("echo", queue="vip")
-    with override_settings(JOBU_QUEUE_MAX_MESSAGE_BYTES=100), pytest.raises(MessageError):
+    with (
+        override_settings(JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES=100),
+        pytest.raises(MessageError),
+    ):
         jobu.publish("echo", key="k" * 100)
     assert outbox == []
     # What a cron job allows is not looked up, and a handler may be another project's.
@@ -98,7 +101,9 @@ def test_publish_keeps_its_adapter_until_a_setting_changes(outbox: list[Any]) ->
 
 def test_an_adapter_that_cannot_publish_says_so() -> None:
     with (
-        override_settings(JOBU_QUEUE_ADAPTER="tests.dispatchers.memory_adapter.MemoryAdapter"),
+        override_settings(
+            JOBU_QUEUE_DISPATCHER_ADAPTER="tests.dispatchers.memory_adapter.MemoryAdapter"
+        ),
         pytest.raises(AdapterError, match="MemoryAdapter cannot publish"),
     ):
         jobu.publish("echo")
@@ -109,7 +114,7 @@ def test_an_adapter_that_cannot_publish_says_so() -> None:
     [("no.such.Adapter", "cannot be imported"), ("jobu.models.DeadLetter", "is no subclass")],
 )
 def test_a_setting_that_is_no_adapter_is_refused(path: str, reason: str) -> None:
-    with override_settings(JOBU_QUEUE_ADAPTER=path):
+    with override_settings(JOBU_QUEUE_DISPATCHER_ADAPTER=path):
         with pytest.raises(ImproperlyConfigured, match=reason):
             jobu.publish("echo")
         with pytest.raises(CommandError, match=reason):
@@ -226,7 +231,7 @@ def test_dead_letters_are_requeued_by_id_reason_or_all(
 ) -> None:
     good = b'{"handler": "echo", "params": {"a": 1}}'
     with monkeypatch.context() as patch:
-        patch.setattr("jobu.queue.event_rows.handlers", Registry())
+        patch.setattr("jobu.messages.rows.handlers", Registry())
         ids = letters(good, good, good)
     broken = letters(good, good, good, b"oops")[-1]
     assert "requeued as execution" in run("jobu_deadletters", "requeue", str(ids[0]))

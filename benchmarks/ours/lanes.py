@@ -53,7 +53,7 @@ def _looks() -> Iterator[Figure]:
 
     from jobu.api.metrics import metrics
     from jobu.queue.lanes import look
-    from jobu.stats import Range, read_overview
+    from jobu.reading import Range, read_overview
 
     yield "look among many lanes", median(_milliseconds(look) for _ in range(_LOOKS))
     yield "metrics among many lanes", _milliseconds(lambda: metrics(HttpRequest()))

@@ -10,13 +10,16 @@ from jobu.conf import settings
 
 
 def make_adapter() -> BaseQueueAdapter:
-    path = settings.QUEUE_ADAPTER
+    path = settings.QUEUE_DISPATCHER_ADAPTER
     try:
         adapter_class = import_string(path)
     except ImportError as error:
-        raise ImproperlyConfigured(f"JOBU_QUEUE_ADAPTER cannot be imported: {error}") from error
+        raise ImproperlyConfigured(
+            f"JOBU_QUEUE_DISPATCHER_ADAPTER cannot be imported: {error}"
+        ) from error
     if not (isinstance(adapter_class, type) and issubclass(adapter_class, BaseQueueAdapter)):
         raise ImproperlyConfigured(
-            f"JOBU_QUEUE_ADAPTER is {path!r}, which is no subclass of jobu.BaseQueueAdapter."
+            f"JOBU_QUEUE_DISPATCHER_ADAPTER is {path!r}, which is no subclass of "
+            "jobu.BaseQueueAdapter."
         )
     return adapter_class()

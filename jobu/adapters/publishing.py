@@ -10,7 +10,7 @@ from django.core.signals import setting_changed
 
 from jobu.adapters.lookup import make_adapter
 from jobu.conf import PREFIX
-from jobu.queue.messages import check_size, write_event
+from jobu.messages.format import check_size, write_event
 
 if TYPE_CHECKING:
     from datetime import datetime

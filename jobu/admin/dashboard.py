@@ -1,4 +1,4 @@
-"""The dashboard: a page that draws the numbers of `jobu.stats`, and refreshes them."""
+"""The dashboard: a page that draws the numbers of `jobu.reading`, and refreshes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.models import CronJob, Dashboard, JobExecution, Process
 from jobu.outcomes import FINISHED
-from jobu.stats import Range, read_overview, summarize
+from jobu.reading import Range, read_overview, summarize
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse

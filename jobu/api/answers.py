@@ -10,7 +10,7 @@ _ALWAYS = (401, 403, 422, 503)
 
 
 def answers(status: int, schema: Any, *errors: int) -> dict[int, Any]:
-    """Return ninja's `response`: the success, these errors, and those that any may end in."""
+    """Return ninja's `response`: the success, these errors, and those of every operation."""
     return {status: schema, **dict.fromkeys(sorted({*errors, *_ALWAYS}), Error)}
 
 

@@ -1,4 +1,4 @@
-"""Who calls, and whether they may: staff by their session, programs by a token."""
+"""Check the caller: staff by their session, programs by a token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class StaffSession(APIKeyCookie):
 
     def __call__(self, request: HttpRequest) -> Any:
         user = getattr(request, "user", None)
-        # Who sends a token is judged by that, even if a browser sends its cookie along.
+        # A token counts more than a cookie that the browser sends, too.
         if _sends_token(request) or user is None or not user.is_authenticated:
             return None
         if not is_staff(user):
@@ -106,13 +106,13 @@ def writing(permission: str, *others: str) -> list[Callable[[HttpRequest], Any]]
 
 
 def sees_secrets(request: Any) -> bool:
-    """Tell whether the caller gets sensitive params unmasked: users who may, but no token."""
+    """Tell whether the caller sees sensitive params: users with the permission, but no token."""
     caller = request.auth
     return not isinstance(caller, ApiToken) and caller.has_perm("jobu.view_sensitive_params")
 
 
 def open_or_reading(request: HttpRequest) -> Any:
-    """Let everybody in, or if the project wants that, whom `reading()` lets in."""
+    """Let everybody in; or only callers of `reading()`, if the project wants that."""
     if settings.API_HEALTH_OPEN:
         return True
     return next(filter(None, (callback(request) for callback in reading())), None)
@@ -124,7 +124,7 @@ def _sends_token(request: HttpRequest) -> bool:
 
 
 def _is_use_unnoted() -> ExpressionWrapper[Any]:
-    """When a token was last used is remembered to the minute: a request should not be a write."""
+    """Store the time of last use, once a minute: not every request should write."""
     long_ago = DatabaseNow(-_SECONDS_BETWEEN_NOTES_OF_USE)
     return ExpressionWrapper(
         Q(last_used_at__isnull=True) | Q(last_used_at__lt=long_ago), BooleanField()

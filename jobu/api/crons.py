@@ -28,12 +28,12 @@ from jobu.transactions import write_transaction
 
 router = Router(tags=["crons"])
 
-# Not in a list, so not read for one.
+# A list does not show these, so it does not read them.
 _LONG = ("description", "handler_params")
 
 
 class CronQuery(PageQuery):
-    handler: Annotated[Text, Field(max_length=200)] | None = None
+    handler_name: Annotated[Text, Field(max_length=200)] | None = None
     queue: Annotated[Text, Field(max_length=100)] | None = None
     enabled: bool | None = None
     search: Annotated[Text, Field(max_length=200)] | None = Field(
@@ -45,13 +45,13 @@ class CronQuery(PageQuery):
 def list_crons(request: HttpRequest, query: Query[CronQuery]) -> dict[str, Any]:
     """Oldest first."""
     wanted = {
-        "handler_name": query.handler,
+        "handler_name": query.handler_name,
         "queue": query.queue,
         "is_enabled": query.enabled,
         "folded_name__contains": query.search.lower() if query.search else None,
     }
     given = {name: value for name, value in wanted.items() if value is not None}
-    # By hand, because the names' own collation tells A from a.
+    # Not `icontains`: the collation of the names tells A from a.
     crons = CronJob.objects.annotate(folded_name=Lower("name")).defer(*_LONG)
     return page(crons.filter(**given), query)
 
@@ -73,7 +73,7 @@ def read_cron(request: HttpRequest, cron_id: Path[Id]) -> CronJob:
     "/{cron_id}", response=written(200, CronDetail, 404, 409), auth=writing("change_cronjob")
 )
 def update_cron(request: HttpRequest, cron_id: Path[Id], change: CronChange) -> CronJob:
-    """Change some fields; the others stay as they are, and so do masked params that come back."""
+    """Change some fields. Masked params that come back unchanged keep their values."""
     job = _find(cron_id)
     changes = _checked(change.model_dump(exclude_unset=True), job)
     for name, value in changes.items():
@@ -84,9 +84,9 @@ def update_cron(request: HttpRequest, cron_id: Path[Id], change: CronChange) -> 
 
 @router.delete("/{cron_id}", response=answers(204, None, 404), auth=writing("delete_cronjob"))
 def delete_cron(request: HttpRequest, cron_id: Path[Id]) -> Reply[None]:
-    """Delete a cron job; what it has run stays in the history."""
+    """Delete a cron job; its executions stay in the history."""
     with write_transaction(settings.DATABASE):
-        # Locked first, so that no dispatcher adds an execution while the old ones are let go.
+        # Locked first, so that no dispatcher adds an execution during the deletion.
         _find(cron_id, CronJob.objects.select_for_update()).delete()
     return Reply(204, None)
 
@@ -130,9 +130,9 @@ def _find(cron_id: int, rows: QuerySet[CronJob] | None = None) -> CronJob:
 
 
 def _checked(fields: dict[str, Any], job: CronJob) -> dict[str, Any]:
-    """Refuse what a model's validation does not look at: bad JSON, a handler that is not there.
+    """Refuse what the model's validation does not check: bad JSON, an unknown handler.
 
-    Masked params keep what the cron job has, unless its new handler would show it.
+    Masked params keep the values of the cron job, unless its new handler would show them.
     """
     before = names = handlers.sensitive_of(job.handler_name)
     if "handler_name" in fields:
@@ -146,15 +146,15 @@ def _checked(fields: dict[str, Any], job: CronJob) -> dict[str, Any]:
 
 
 def _save(job: CronJob, update_fields: list[str] | None = None) -> None:
-    """Save what the admin would save, and refuse with its words what it would refuse."""
+    """Save with the same checks and messages as the admin."""
     job.full_clean()
-    # Where H stands for depends on the name, so the field alone could not tell.
+    # The meaning of H depends on the name, so the field cannot check it alone.
     if problems := job.find_problems():
         raise invalid({"cron_expression": problems})
     try:
         with write_transaction(settings.DATABASE):
             job.save(update_fields=update_fields)
     except IntegrityError:
-        # Somebody else was quicker: now the validation sees it, too.
+        # Somebody else was quicker; now the validation finds it, too.
         job.full_clean()
         raise conflict("It was changed by somebody else meanwhile; try again.") from None

@@ -1,4 +1,4 @@
-"""The page that shows the OpenAPI document, with nothing from anybody else's server.
+"""The page that shows the OpenAPI document, without files from other servers.
 
 Swagger UI comes with ninja. Its files are served from there, so a project needs no more static
 files, and a Content-Security-Policy that allows a site's own files is enough.

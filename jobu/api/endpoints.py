@@ -17,7 +17,7 @@ OPENAPI_PATH = "openapi.json"
 
 class _Api(NinjaAPI):
     def get_openapi_operation_id(self, operation: Operation) -> str:
-        """Name an operation as clients that are made from the document should call it."""
+        """Return the name that generated clients use for the operation."""
         return operation.view_func.__name__
 
 
@@ -27,7 +27,7 @@ api = _Api(
     description="Cron jobs, executions and the processes that run them. For a write, a user needs "
     "its permission and the permission to view what it answers with.",
     urls_namespace="jobu-api",
-    # Ninja's own pages would need more of the project, or somebody else's server.
+    # Ninja's own pages need a change in the project, or files from another server.
     docs_url=None,
     openapi_url=None,
 )

@@ -1,4 +1,4 @@
-"""Errors as the API tells them: one envelope, and nothing of what is inside."""
+"""The errors of the API: one form for all, without internal details."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INVALID = "Some of what was sent is not valid; see fields."
 
 
 class ApiError(Exception):
-    """Ends a request with this answer."""
+    """End the request with this answer."""
 
     def __init__(self, status: int, code: str, message: str, fields: Fields | None = None) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ def not_found(message: str) -> ApiError:
 
 
 def conflict(message: str, fields: Fields | None = None) -> ApiError:
-    """The request is fine, but not in the state that things are in."""
+    """The request is valid, but the current state does not allow it."""
     return ApiError(409, "conflict", message, fields)
 
 
@@ -67,7 +67,7 @@ def answer(error: ApiError) -> HttpResponse:
     body = {"code": error.code, "message": error.message, "fields": error.fields}
     headers = {"WWW-Authenticate": "Bearer"} if error.status == HTTPStatus.UNAUTHORIZED else None
     response = JsonResponse({"error": body}, status=error.status, headers=headers)
-    # Django would report each answer of a probe as an error of the site.
+    # Otherwise Django would report each 503 of a probe as an error of the site.
     response._has_been_logged = error.status == HTTPStatus.SERVICE_UNAVAILABLE  # type: ignore[attr-defined]
     return response
 
@@ -81,7 +81,7 @@ def method_not_allowed(method: str, allowed: str) -> HttpResponse:
 
 
 def install_handlers(api: NinjaAPI) -> None:
-    """Answer whatever an operation raises."""
+    """Make an answer of each exception of an operation."""
 
     def expected(_request: HttpRequest, error: Any) -> HttpResponse:
         return answer(_translated(error))
@@ -115,7 +115,7 @@ def _translated(error: Exception) -> ApiError:
                 "Log in as staff, or send a token: Authorization: Bearer <secret>"
             )
         case HttpError():
-            # All that ninja itself raises besides is a body that it cannot read.
+            # The other errors of ninja itself are bodies that it cannot read.
             return ApiError(400, "malformed", "The body is not JSON in UTF-8.")
         case RequestDataTooBig():
             return ApiError(413, "too_large", "The body is too large.")
@@ -133,7 +133,7 @@ def _translated(error: Exception) -> ApiError:
 
 
 def _of_model(error: ModelError) -> ApiError:
-    """Tell what a model's validation found: a name that is taken is a conflict."""
+    """Return the errors of a model's validation; a name that is taken is a conflict."""
     fields = {
         "" if name == NON_FIELD_ERRORS else name: messages
         for name, messages in error.message_dict.items()
@@ -148,7 +148,7 @@ def _fields_of(error: ValidationError) -> Fields:
     fields: Fields = {}
     for each in error.errors:
         source, *path = each["loc"]
-        # What is inside a body is under the name of the operation's argument.
+        # Fields of a body are under the name of the operation's argument.
         name = ".".join(map(str, path[1:] if source == "body" else path)) or source
         text = each["ctx"]["error"] if each["type"] == "value_error" else each["msg"]
         fields.setdefault(name, []).append(str(text))
@@ -161,7 +161,7 @@ def _unavailable(_request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:
-    """Tell the caller nothing, and whoever runs the site everything, as Django would."""
+    """Tell the caller nothing; report everything to the site's admins, as Django does."""
     response = answer(ApiError(500, "internal", "Something went wrong; it was logged."))
     got_request_exception.send(sender=None, request=request)
     log_response(

@@ -12,17 +12,15 @@ from pydantic import Field
 from jobu.api.answers import answers, written
 from jobu.api.auth import reading, writing
 from jobu.api.errors import ApiError, conflict, not_found
-from jobu.api.history import read_page
 from jobu.api.pages import PageQuery
 from jobu.api.schemas import Job, JobDetail, NewJob, Page
 from jobu.api.values import Id, Moment, Text
 from jobu.handlers.registry import handlers
 from jobu.masking import restore
 from jobu.models import JobExecution, Status
-from jobu.queue.cancel import cancel
-from jobu.queue.discard import discard_many
-from jobu.queue.enqueue import enqueue
-from jobu.queue.retry import retry
+from jobu.queue.actions import cancel, discard_many, retry
+from jobu.queue.enqueue import enqueue_from_api
+from jobu.reading.pages import find_executions
 
 router = Router(tags=["jobs"])
 
@@ -30,7 +28,7 @@ router = Router(tags=["jobs"])
 class JobQuery(PageQuery):
     cron_id: Id | None = None
     status: Status | None = None
-    handler: Annotated[Text, Field(max_length=200)] | None = None
+    handler_name: Annotated[Text, Field(max_length=200)] | None = None
     queue: Annotated[Text, Field(max_length=100)] | None = None
     created_from: Moment | None = Field(None, alias="from", description="Created then or later.")
     created_to: Moment | None = Field(None, alias="to", description="Created then or before.")
@@ -39,15 +37,16 @@ class JobQuery(PageQuery):
 @router.get("", response=answers(200, Page[Job]), auth=reading("view_jobexecution"))
 def list_jobs(request: HttpRequest, query: Query[JobQuery]) -> dict[str, Any]:
     """Newest first."""
-    wanted = {"status": query.status, "handler_name": query.handler, "queue": query.queue}
-    return read_page(
+    wanted = {"status": query.status, "handler_name": query.handler_name, "queue": query.queue}
+    page = find_executions(
         {name: value for name, value in wanted.items() if value is not None},
         cron_id=query.cron_id,
         start=query.created_from,
         end=query.created_to,
-        cursor=query.cursor,
-        limit=query.limit,
+        before=query.cursor,
+        size=query.limit,
     )
+    return {"items": page.executions, "next": None if page.older is None else str(page.older)}
 
 
 @router.post(
@@ -65,7 +64,8 @@ def enqueue_job(request: HttpRequest, job: NewJob, response: HttpResponse) -> Re
     restore(job.params, None, handlers.sensitive_of(job.handler_name))
     key = given.get("dedupe_key")
     is_known = key is not None and JobExecution.objects.filter(dedupe_key=key).exists()
-    execution = enqueue(given.pop("handler_name"), given.pop("params", None), **given)
+    name, params = given.pop("handler_name"), given.pop("params", None)
+    execution = enqueue_from_api(name, params, **given)
     response["Location"] = f"{request.path}/{execution.pk}"
     return Reply(200 if is_known else 201, _find(execution.pk))
 

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, of the whole fleet: they come from the database, not from a process."""
+"""Metrics for Prometheus. They come from the database, so they cover all processes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ninja import Router
 from jobu.api.answers import answers
 from jobu.api.auth import reading
 from jobu.api.errors import ApiError
-from jobu.api.tally import BUCKETS, count_finished
 from jobu.handlers.registry import handlers
 from jobu.models import JobExecution, Process
 from jobu.models.process import ProcessKind
-from jobu.stats import waiting
-from jobu.stats.names import told_apart
+from jobu.reading import waiting
+from jobu.reading.names import told_apart
+from jobu.reading.tally import BUCKETS, count_finished
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

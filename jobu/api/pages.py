@@ -1,4 +1,4 @@
-"""Pages in the order of primary keys: the next one costs the same as the first."""
+"""Pages in the order of primary keys: each page costs the same."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest
 
-MOST_PER_PAGE = 500
+MAX_PER_PAGE = 500
 
 
 class PageQuery(BaseModel):
     cursor: Id | None = Field(None, description="`next` of the page before.")
-    limit: Annotated[int, Field(ge=1, le=MOST_PER_PAGE)] = 50
+    limit: Annotated[int, Field(ge=1, le=MAX_PER_PAGE)] = 50
 
     @model_validator(mode="after")
     def _refuse_unknown_names(self, info: ValidationInfo) -> Self:
-        """A misspelt filter would answer with everything."""
+        """Otherwise a misspelt filter would return everything."""
         known = [field.alias or name for name, field in type(self).model_fields.items()]
         request: HttpRequest = (info.context or {})["request"]
         unknown = [name for name in request.GET if name not in known]

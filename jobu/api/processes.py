@@ -12,14 +12,14 @@ from jobu.api.auth import reading
 from jobu.api.schemas import Processes
 from jobu.conf import settings
 from jobu.dialects import database_time
-from jobu.stats import read_processes
+from jobu.reading import read_processes
 
 router = Router(tags=["processes"])
 
-_MOST = 1_000
+_MAX_PROCESSES = 1_000
 
 
 @router.get("", response=answers(200, Processes), auth=reading("view_process"))
 def list_processes(request: HttpRequest) -> dict[str, Any]:
     """The started workers and dispatchers; a dead one is there until others have noticed."""
-    return {"items": read_processes(database_time(settings.DATABASE), _MOST)}
+    return {"items": read_processes(database_time(settings.DATABASE), _MAX_PROCESSES)}

@@ -20,25 +20,25 @@ from jobu.outcomes import Status
 
 T = TypeVar("T")
 
-# The default of what must not be null: it is never looked at, and not in the document.
+# The default of fields that must not be null. Nobody reads it, and the document does not show it.
 _LEFT_OUT: Any = None
 
 
 def shown(info: ValidationInfo, value: Any, handler_name: str) -> Any:
-    """Return params or a result of the handler as this caller may see them."""
+    """Return params or a result of the handler, masked if this caller may not see secrets."""
     if sees_secrets((info.context or {})["request"]):
         return value
     return mask(value, handlers.sensitive_of(handler_name))
 
 
 class Request(BaseModel):
-    """A body: what it does not know is a mistake, not something to pass over."""
+    """A body; a field that it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class CronChange(Request):
-    """The fields of a cron job to change; what is left out stays as it is."""
+    """The fields of a cron job to change; the others stay as they are."""
 
     name: Name = _LEFT_OUT
     description: Text = _LEFT_OUT
@@ -61,7 +61,7 @@ class CronChange(Request):
 
 
 class NewCron(CronChange):
-    """A cron job to create; what is left out gets the default that it has in the admin."""
+    """A cron job to create; other fields get the same defaults as in the admin."""
 
     name: Name
     cron_expression: Name = Field(examples=["30 6 * * mon-fri"])
@@ -77,7 +77,7 @@ class Run(Request):
 
 
 class NewJob(Request):
-    """An execution to enqueue; what is left out comes from the handler."""
+    """An execution to enqueue; options that are left out are the handler's."""
 
     handler_name: Name
     params: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from jobu.api.answers import answers
 from jobu.api.auth import reading
-from jobu.stats import Overview, Range, read_overview
+from jobu.reading import Overview, Range, read_overview
 
 router = Router(tags=["stats"])
 

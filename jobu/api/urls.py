@@ -23,7 +23,7 @@ _SAFE = ("GET", "HEAD")
 
 
 def _in_envelope(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Let a view answer HEAD like GET, refuse other methods in the envelope, and log who wrote."""
+    """Let a view answer HEAD like GET, refuse other methods with our errors, and log who wrote."""
 
     # Tokens need no CSRF check, and sessions are checked where they are looked at. The variables
     # are kept out of error reports: they hold tokens and params.

@@ -1,4 +1,4 @@
-"""The kinds of values that requests carry, each no wider than what the databases can keep."""
+"""The types of values in requests; each allows only what every database can store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What jobu asks of a database beyond the ORM."""
+"""The interface of a dialect: everything that jobu needs of a database beyond the ORM."""
 
 from __future__ import annotations
 
@@ -14,84 +14,96 @@ if TYPE_CHECKING:
 
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-_MOST_CAUSES = 20
+_MAX_CAUSES = 20
 _SHORTEST_BOUND_SECONDS = 5.0
 
 
 class Dialect:
-    """One vendor's way of doing things; the defaults suit a database that needs nothing."""
+    """The SQL and the ways of one vendor; the defaults are for a database that needs nothing."""
 
     after_claimed_sql: tuple[str, ...] | None = None
-    """Where rows that were just claimed stay in the index, in the way of the next claim: SQL for
-    what comes after a row in it, and which of that row's columns its parameters are."""
+    """SQL for the rows behind a claimed row in the index, and the columns of that row that are its
+    parameters; for databases in which claimed rows stay in the index for a while."""
 
-    claims_alone = False
-    """Whether one UPDATE can look for rows, skip those that are locked, and return the others."""
+    claims_in_one_statement = False
+    """Whether one UPDATE can find rows, skip locked ones, and return those that it changed."""
 
     steps_by_index = True
-    """Whether a recursive query finds the beginning of its next step in an index."""
+    """Whether a recursive query uses an index to find the row of its next step."""
 
     epoch_sql = "'1970-01-01 00:00:00'"
     """The beginning of 1970, in UTC."""
 
     def now_sql(self, offset: str | None = None) -> str:
-        """Return SQL for the clock in UTC, plus the seconds that the SQL `offset` gives."""
+        """Return SQL for the current time in UTC, plus the seconds of the SQL `offset`."""
         raise NotImplementedError
 
     def seconds_until_sql(self, time: str) -> str:
-        """Return SQL for the seconds from now, by the database's clock, to the SQL `time`."""
+        """Return SQL for the seconds from now to the SQL `time`, by the database's clock."""
         raise NotImplementedError
 
     def join_one_by_one_sql(self, table: str, name: str, condition: str) -> str:
-        """Return SQL that joins the table by its key, one row after the other."""
+        """Return SQL that joins the table by its key, row by row."""
         return f"JOIN {table} {name} ON {condition}"
 
     def reach_rows_by_key(self, connection: BaseDatabaseWrapper, rows: int) -> None:
-        """Let this transaction find so many rows by their keys, whatever a planner thinks."""
+        """Let this transaction find so many rows by their keys, whatever the planner estimates."""
+
+    def claim_in_one_statement_sql(
+        self, update: str, ids: str, condition: str, returned: str
+    ) -> str:
+        """Return the one statement that claims, where it `claims_in_one_statement`.
+
+        It makes the `update` for the rows that the SELECT `ids` finds, that nobody has locked and
+        for which the `condition` still holds. It returns the columns `returned`.
+        """
+        raise NotImplementedError
 
     def settle_sql(
         self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]
     ) -> str:
-        """Return the UPDATE that makes the assignments, as far as the fence lets it.
+        """Return the UPDATE that makes the assignments behind the fence.
 
         The fence: an outcome changes its execution only while that is RUNNING, in the process
-        and the attempt that it was claimed for. The rows are reached by their primary key.
+        and the attempt that it was claimed for. The rows are found by their primary key.
 
-        The parameters are a JSON array of arrays with these columns (name → kind: bigint, int,
-        float or text), which is `o` in the assignments, and the process that holds the rows `e`.
+        It has two parameters: a JSON array of arrays with these columns (name → kind: bigint, int,
+        float or text), and the process that holds the rows. The assignments call a row of the
+        array `o`, and the execution `e`.
         """
         raise NotImplementedError
 
     def unpack_sql(self) -> str:
-        """Return a FROM clause that makes of its one JSON parameter, an array of texts, `t.value`.
+        """Return a FROM clause with one JSON parameter, an array of texts; each is a `t.value`.
 
-        In the array's order.
+        The rows keep the order of the array.
         """
         raise NotImplementedError
 
     def unpack_records_sql(self, columns: Mapping[str, str]) -> str:
-        """Return a FROM clause that makes of its one JSON parameter, an array of objects, rows `t`.
+        """Return a FROM clause with one JSON parameter, an array of objects; each is a row `t`.
 
-        In the array's order. `columns` has each member's kind: bigint, int, text or time.
+        The rows keep the order of the array. `columns` has the kind of each member: bigint, int,
+        text or time.
         """
         raise NotImplementedError
 
     def enqueue_sql(self, table: str, given: Mapping[str, str]) -> str | None:
-        """Return what is quicker than an INSERT of one execution with the given column → SQL.
+        """Return a statement that is faster than an INSERT of one execution; None if there is none.
 
-        It returns the execution's id and the time, as that INSERT would.
+        `given` is column → SQL. Like the INSERT, it returns the execution's id and the time.
         """
         return None
 
     def insert_new_sql(self, insert: str, select: str, table: str) -> str:
-        """Put the two together so that a row whose unique key is taken is left out.
+        """Join the two to a statement that leaves out rows whose unique key is taken.
 
-        Any other reason not to insert one is still an error.
+        Anything else that keeps a row from being inserted is still an error.
         """
         return f"{insert} {select} ON CONFLICT DO NOTHING"
 
-    def most_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
-        """Return how many bytes of values a statement may carry, if few enough to come near it."""
+    def max_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
+        """Return how many bytes of values a statement may carry; None if there is no low limit."""
         return None
 
     def append_sql(self, array: str, element: str) -> str:
@@ -99,49 +111,49 @@ class Dialect:
         raise NotImplementedError
 
     def json_sql(self, text: str) -> str:
-        """Return SQL that makes a JSON column's value of JSON text."""
+        """Return SQL that converts JSON text to the value of a JSON column."""
         return text
 
     def json_text_column(self, connection: BaseDatabaseWrapper, column: str) -> Any:
-        """Return `type` and `check` of a column for JSON, if the usual one changes numbers."""
+        """Return `type` and `check` of a JSON column, if the usual type changes numbers."""
         return {}
 
     def json_value_sql(self, connection: BaseDatabaseWrapper, column: str) -> str:
-        """Return SQL for what a JSON column holds, to be compared with another JSON value."""
+        """Return SQL for the value of a JSON column, for comparison with another JSON value."""
         return column
 
     def exact_collation(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Name a collation under which `a`, `A` and `a ` differ, if the default one is lax."""
+        """Return a collation in which `a`, `A` and `a ` differ, if they do not by default."""
         return None
 
     def missing_requirement(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Say which version is needed, if this server lacks what jobu rests on."""
+        """Say which version is needed, if this server is too old."""
         return None
 
     def advice(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Say how this database could be set up better for a worker."""
+        """Say how to set up this database better for a worker."""
         return None
 
     def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
-        """Open a process's own connection, so that neither side waits for the other for ever.
+        """Open a process's own connection; neither side waits for the other for ever.
 
-        It may lie idle for up to two `statement_bound()`s, outside of a transaction.
+        Outside of a transaction it may be idle for up to two `statement_bound()`s.
         """
 
     def drop_if_it_waits(self, connection: BaseDatabaseWrapper) -> bool:
         """Break another thread's connection if that thread waits for the server's answer.
 
-        Not needed where the driver itself bounds how long it waits.
+        Not needed if the driver itself limits how long it waits.
         """
         return False
 
     def bounds(self) -> dict[str, Any]:
-        """Return the OPTIONS that bound how long a connection waits for a server that is lost."""
+        """Return the OPTIONS that limit how long a connection waits for a lost server."""
         return {}
 
     @contextmanager
     def writing(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
-        """Let the transaction that begins inside expect to write."""
+        """Prepare the transaction that begins inside for writing."""
         yield
 
     def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:
@@ -149,53 +161,58 @@ class Dialect:
         raise NotImplementedError
 
     def end_readonly(self, connection: BaseDatabaseWrapper) -> None:
-        """Undo `begin_readonly` where the end of the transaction does not."""
+        """Undo `begin_readonly`, if the end of the transaction does not."""
 
     def session_id(self, connection: BaseDatabaseWrapper) -> Any:
         """Identify the open connection for `abort`."""
         raise NotImplementedError
 
     def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
-        """End another thread's session, so that its transaction lets go of its locks."""
+        """End another thread's session, so that its transaction releases its locks."""
         raise NotImplementedError
 
     def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
-        """Ask the server whether another job can use the connection; raise, or say no, if not."""
+        """Ask the server whether another job can use the connection; if not, say so or raise."""
         return connection.is_usable()
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
-        """Tell, without asking the server, whether a job left the connection as it was opened."""
+        """Tell whether a job left the connection as it was opened, without asking the server."""
         return True
 
     def is_out_of_connections(self, error: BaseException) -> bool:
-        """Tell whether one connection more was refused: a temporary condition."""
+        """Tell whether the server refused one more connection, which is temporary."""
         return False
 
     def is_busy(self, error: BaseException) -> bool:
-        """Tell whether a lock could not be had and trying again is all it takes."""
+        """Tell whether a lock was not available, so that a second try will do."""
         return False
 
     def refuses(self, error: BaseException) -> bool:
-        """Tell whether what the statement carried is at fault: trying again would not help."""
-        # The error itself, not what it came after: a lost connection may follow a refusal.
+        """Tell whether the statement's values cause the error: a second try would not help."""
+        # Only the error itself, not its causes: a lost connection may follow a refusal.
         return isinstance(error, DataError | IntegrityError)
 
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         """Wake the workers that listen for these queues."""
 
-    def install_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        """Return what a migration runs once the tables of executions and crons are there."""
+    def install_sql(
+        self, table: str, cron_table: str, defaults: Mapping[str, str]
+    ) -> Sequence[str]:
+        """Return the statements that a migration runs after it made the tables.
+
+        `defaults` are those of the executions; see `default_literals`.
+        """
         return ()
 
     def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
         return ()
 
     def is_installed(self, connection: BaseDatabaseWrapper, table: str) -> bool:
-        """Tell whether what `install_sql` makes is there: tables can be made without migrations."""
+        """Tell whether `install_sql` was run: tables can be made without migrations."""
         return True
 
     def success_assignments(self, result: str) -> dict[str, str]:
-        """Return column → SQL: what a plain success `o` with this SQL result makes of `e`."""
+        """Return column → SQL that a plain success `o`, with this SQL result, assigns to `e`."""
         return {
             "status": "'SUCCESS'",
             "started_at": self.now_sql("-o.started_ago"),
@@ -205,10 +222,10 @@ class Dialect:
         }
 
     def outcome_assignments(self) -> dict[str, str]:
-        """Return column → SQL: what any outcome `o` makes of the execution `e`.
+        """Return column → SQL that any outcome `o` assigns to the execution `e`.
 
-        An expression reads `e`'s own column or one that no assignment changes, because MySQL
-        does not promise in which order it assigns.
+        An expression reads the column that it assigns, or columns of `e` that no assignment
+        changes: the order of assignments is not certain on MySQL.
         """
         back = "(o.status = 'PENDING' AND NOT e.cancel_requested)"
         return {
@@ -233,14 +250,14 @@ class Dialect:
 def statement_bound() -> float:
     """Return how many seconds a statement of a process's own connections may take.
 
-    Half a lease, so that a process that lost its connection has another one before it is taken
-    for dead; but not so few that a busy machine is taken for a lost one.
+    Half a lease, so that a process that lost its connection has a new one before it counts as
+    dead. But at least a few seconds, so that a busy server does not count as lost.
     """
     return max(_SHORTEST_BOUND_SECONDS, settings.LEASE_SECONDS / 2)
 
 
 def give_options(connection: BaseDatabaseWrapper, options: Mapping[str, Any]) -> None:
-    """Let this thread's connection alone be opened with these OPTIONS; the project's own win."""
+    """Open only this thread's connection with these OPTIONS; the project's own OPTIONS win."""
     database = connection.settings_dict
     connection.settings_dict = {**database, "OPTIONS": {**options, **database["OPTIONS"]}}
 
@@ -258,10 +275,10 @@ def bounded(connection: BaseDatabaseWrapper, bounds: Mapping[str, Any]) -> Itera
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and what caused it: Django wraps the driver's errors."""
+    """Yield the error and its causes: Django wraps the errors of drivers."""
     cause: BaseException | None = error
-    # Not for ever: a handler may raise errors that cause each other.
-    for _ in range(_MOST_CAUSES):
+    # With a limit, because a handler may raise errors that cause each other.
+    for _ in range(_MAX_CAUSES):
         if cause is None:
             return
         yield cause

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 _TOO_MANY_CONNECTIONS = {1040, 1203, 1226}
 _BUSY = {1205, 1213, 3572}
 _STATEMENT_BYTES = 16 * 1024
-# Too long a statement, and JSON that the server does not take: MySQL's numbers and MariaDB's.
+# A statement that is too long, and JSON that the server refuses, in MySQL and in MariaDB.
 _REFUSALS = {1153, *range(3140, 3159), *range(4035, 4043)}
 
 
 class MySQLDialect(Dialect):
-    # They stay until they are purged, which is later the more there is to do. The form is one
-    # that the optimizer takes for a range of the index.
+    # Claimed rows stay in the index until they are purged, under load for long. The optimizer
+    # reads this condition as a range of the index.
     after_claimed_sql = (
         "(available_at > %s OR (available_at = %s AND id > %s))",
         "available_at",
@@ -29,7 +29,8 @@ class MySQLDialect(Dialect):
         "id",
     )
 
-    # A part of an index is chosen before the statement runs: what a step finds comes too late.
+    # The optimizer chooses the range of an index before the statement runs, so it cannot depend
+    # on what a step finds.
     steps_by_index = False
 
     def now_sql(self, offset: str | None = None) -> str:
@@ -48,10 +49,10 @@ class MySQLDialect(Dialect):
         return f"JSON_TABLE(%s, '$[*]' COLUMNS ({typed})) AS t"
 
     def insert_new_sql(self, insert: str, select: str, table: str) -> str:
-        # Not INSERT IGNORE, which would also cut what is too long and store it.
+        # Not INSERT IGNORE, which also cuts values that are too long.
         return f"{insert} {select} ON DUPLICATE KEY UPDATE id = {table}.id"
 
-    def most_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
+    def max_bytes(self, connection: BaseDatabaseWrapper) -> int | None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT @@max_allowed_packet")
             packet: int = cursor.fetchone()[0]
@@ -70,8 +71,8 @@ class MySQLDialect(Dialect):
             for place, (name, kind) in enumerate(columns.items())
         )
         assigned = ", ".join(f"e.{column} = {sql}" for column, sql in assignments.items())
-        # From the few outcomes to their rows by primary key, whatever the optimizer believes:
-        # any other index would make it wait for locks on rows that are none of its business.
+        # From the outcomes to their rows by primary key, whatever the optimizer estimates: with
+        # any other index it would wait for locks on other rows.
         return f"""
             UPDATE JSON_TABLE(%s, '$[*]' COLUMNS ({values})) AS o
             STRAIGHT_JOIN {table} AS e FORCE INDEX (PRIMARY)
@@ -81,8 +82,8 @@ class MySQLDialect(Dialect):
         """  # noqa: S608 - every name in it is ours
 
     def json_text_column(self, connection: BaseDatabaseWrapper, column: str) -> Any:
-        # MySQL reads a number of its JSON type as 64 bits or a double, and some versions not quite
-        # the nearest one. To MariaDB, JSON is such a text.
+        # MySQL's JSON type keeps a number as 64 bits or a double, and some versions do not take
+        # the nearest double. MariaDB keeps JSON as text.
         if _is_mariadb(connection):
             return {}
         return {
@@ -106,7 +107,7 @@ class MySQLDialect(Dialect):
 
     def bounds(self) -> dict[str, Any]:
         seconds = int(statement_bound())
-        # A second more, so that a server that only waits for a lock can say so first.
+        # One second more, so that the server reports a lock first, if it waits for one.
         timeout = seconds + 1
         return {"connect_timeout": seconds, "read_timeout": timeout, "write_timeout": timeout}
 
@@ -114,7 +115,7 @@ class MySQLDialect(Dialect):
         give_options(connection, self.bounds())
         seconds = int(statement_bound())
         with connection.cursor() as cursor:
-            # `wait_timeout` ends the session, and with it the locks, of a machine that vanished.
+            # `wait_timeout` ends the session and the locks of a machine that vanished.
             cursor.execute(
                 "SET SESSION wait_timeout = %s, net_read_timeout = %s, net_write_timeout = %s, "
                 "lock_wait_timeout = %s, innodb_lock_wait_timeout = %s",
@@ -122,7 +123,7 @@ class MySQLDialect(Dialect):
             )
 
     def begin_readonly(self, connection: BaseDatabaseWrapper) -> None:
-        # Allowed here: with autocommit off, the transaction begins with the next statement.
+        # Allowed, because without autocommit the transaction begins with the next statement.
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
 
@@ -139,13 +140,13 @@ class MySQLDialect(Dialect):
         return super().refuses(error) or _errno(error) in _REFUSALS
 
     def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
-        # Not by a ping, which costs as much: a transaction that the last job began with SQL is
-        # known to the server alone.
+        # Not a ping, which costs the same: only the server knows of a transaction that the last
+        # job began with SQL.
         connection.connection.rollback()
         return True
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
-        # Told by the server with each answer.
+        # The server reports it with each answer.
         return bool(connection.connection.get_autocommit()) is connection.get_autocommit()
 
     def is_out_of_connections(self, error: BaseException) -> bool:

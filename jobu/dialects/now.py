@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class DatabaseNow(Expression):
-    """The database's clock, `seconds` from now.
+    """The time of the database's clock, plus `seconds`.
 
-    Times that decide anything come from here, so that machines may disagree about the time.
-    Django's `Now()` would not do: on MySQL it follows the session's time zone.
+    All decisions use this clock, so that the clocks of machines may differ. Not Django's `Now()`:
+    on MySQL it depends on the session's time zone.
     """
 
     output_field = DateTimeField()
@@ -41,7 +41,7 @@ class DatabaseNow(Expression):
 
 
 class SecondsUntil(Func):
-    """The seconds from the database's now to a time; negative when it is over."""
+    """The seconds from now, by the database's clock, to a time; negative if it is in the past."""
 
     arity = 1
     output_field = FloatField()

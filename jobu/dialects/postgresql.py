@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TOO_MANY_CONNECTIONS = ("too many clients", "remaining connection slots", "too many connections")
 _FEW_ROWS = 10
 _IDLE = 0
-"""libpq's status of a connection without a transaction."""
+"""The status of a connection without a transaction in libpq."""
 _KEEPALIVES = 3
 _COMMAND_IN_PROGRESS = 1
 _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
@@ -29,7 +29,7 @@ _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
 
 class PostgreSQLDialect(Dialect):
     after_claimed_sql = ("(available_at, id) > (%s, %s)", "available_at", "id")
-    claims_alone = True
+    claims_in_one_statement = True
     epoch_sql = "TIMESTAMPTZ 'epoch'"
 
     def now_sql(self, offset: str | None = None) -> str:
@@ -40,8 +40,8 @@ class PostgreSQLDialect(Dialect):
         return f"EXTRACT(EPOCH FROM {time} - STATEMENT_TIMESTAMP())::float8"
 
     def join_one_by_one_sql(self, table: str, name: str, condition: str) -> str:
-        # It guesses how many rows there are to join, and may read a whole table for them. OFFSET
-        # keeps the subquery apart.
+        # The planner guesses the number of rows to join, and may read the whole table. OFFSET keeps
+        # it from merging the subquery.
         one = f"SELECT * FROM {table} {name} WHERE {condition} OFFSET 0"  # noqa: S608 - our names
         return f"CROSS JOIN LATERAL ({one}) AS {name}"
 
@@ -55,13 +55,15 @@ class PostgreSQLDialect(Dialect):
     def unpack_records_sql(self, columns: Mapping[str, str]) -> str:
         types = {**dict.fromkeys(("bigint", "int", "text")), "time": "timestamptz"}
         typed = ", ".join(f"{name} {types[kind] or kind}" for name, kind in columns.items())
-        # ROWS FROM: only there a function may have both typed columns and an ordinality.
+        # Only in ROWS FROM a function may have both typed columns and an ordinality.
         rows = f"ROWS FROM (jsonb_to_recordset(%s::jsonb) AS ({typed})) WITH ORDINALITY"
         return f"{rows} AS t ({', '.join(columns)}, place) ORDER BY t.place"
 
     def enqueue_sql(self, table: str, given: Mapping[str, str]) -> str | None:
-        # A session plans what is inside a function once, an INSERT each time: Django has prepared
-        # statements off, because they are in the way of a pooling proxy.
+        if not given.keys() <= schema.ENQUEUE_PARAMETERS.keys():
+            return None
+        # A session plans the INSERT in a function once, a plain INSERT each time. Django does not
+        # use prepared statements, because they do not work with every pooling proxy.
         arguments = ", ".join(f"{column} => {value}" for column, value in given.items())
         return f"SELECT {schema.enqueue_function(table)}({arguments}), {self.now_sql()}"
 
@@ -69,12 +71,20 @@ class PostgreSQLDialect(Dialect):
         return f"{array} || {element}::jsonb"
 
     def reach_rows_by_key(self, connection: BaseDatabaseWrapper, rows: int) -> None:
-        # For a hundred rows among some ten thousand the planner takes reading all of them for
-        # cheaper, which takes ten times as long; for a few it finds the key by itself.
+        # For a hundred of some ten thousand rows the planner prefers to read all of them, which
+        # takes ten times as long. For a few rows it uses the key.
         if rows > _FEW_ROWS:
-            # LOCAL, for who shares connections with others.
+            # LOCAL, because a proxy may give the session to others after the transaction.
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL enable_seqscan = off")
+
+    def claim_in_one_statement_sql(
+        self, update: str, ids: str, condition: str, returned: str
+    ) -> str:
+        # ARRAY, so that the rows are looked for once, whatever the plan. Django itself would lock
+        # them only in a transaction of its own.
+        found = f"id = ANY(ARRAY({ids} FOR UPDATE SKIP LOCKED))"
+        return f"{update} WHERE {found} AND {condition} RETURNING {returned}"
 
     def settle_sql(
         self, table: str, columns: Mapping[str, str], assignments: Mapping[str, str]
@@ -85,8 +95,8 @@ class PostgreSQLDialect(Dialect):
             for place, (name, kind) in enumerate(columns.items())
         )
         assigned = ", ".join(f"{column} = {sql}" for column, sql in assignments.items())
-        # The fence is written so that only the primary key can serve it: on a table that was
-        # never analysed the planner would take the partial index of running rows for better.
+        # In this form only the primary key can serve the fence. On a table that was never
+        # analysed, the planner would otherwise prefer the partial index of running rows.
         return f"""
             UPDATE {table} AS e SET {assigned}
             FROM (SELECT {values} FROM jsonb_array_elements(%s::jsonb) AS t (r)) AS o
@@ -104,7 +114,7 @@ class PostgreSQLDialect(Dialect):
 
     def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
         give_options(connection, self.bounds())
-        # A pool's connections are the project's, and are opened with its OPTIONS.
+        # The connections of a pool are the project's; they are opened with its OPTIONS.
         connection.settings_dict["OPTIONS"].pop("pool", None)
         connection.ensure_connection()
         raw: Any = connection.connection
@@ -116,7 +126,7 @@ class PostgreSQLDialect(Dialect):
         }
         try:
             with connection.cursor() as cursor:
-                # Behind a pooling proxy, which makes up its own pids, the session is not ours.
+                # Behind a pooling proxy, which invents its own pids, the session is not ours.
                 cursor.execute(
                     f"SELECT {_set_config_sql(bounds, 'FALSE')} WHERE pg_backend_pid() = %s",
                     [raw.info.backend_pid],
@@ -132,12 +142,12 @@ class PostgreSQLDialect(Dialect):
             return False
         try:
             with socket.socket(fileno=os.dup(raw.fileno())) as duplicate:
-                # Asked afterwards: had it been closed before, its number might be another's now.
+                # Checked after `dup`: the number of a closed socket may be another's by now.
                 if raw.closed:
                     return False
                 duplicate.shutdown(socket.SHUT_RDWR)
         except (OSError, postgres.Database.Error):
-            # Its thread has found out by itself in this moment.
+            # Its thread has noticed by itself in this moment.
             return False
         return True
 
@@ -185,8 +195,10 @@ class PostgreSQLDialect(Dialect):
         with connection.cursor() as cursor:
             cursor.executemany("SELECT pg_notify(%s, %s)", [(CHANNEL, queue) for queue in queues])
 
-    def install_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        return schema.install(table, cron_table)
+    def install_sql(
+        self, table: str, cron_table: str, defaults: Mapping[str, str]
+    ) -> Sequence[str]:
+        return schema.install(table, cron_table, defaults)
 
     def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
         return schema.uninstall(table, cron_table)

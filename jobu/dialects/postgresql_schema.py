@@ -1,23 +1,39 @@
-"""What jobu's migration adds to PostgreSQL beyond Django's operations. All of it may run again."""
+"""The statements that jobu's migration adds on PostgreSQL. All of them may run again."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 CHANNEL = "jobu"
 CRON_CHANNEL = "jobu_crons"
+ENQUEUE_PARAMETERS = {
+    "handler_name": "text",
+    "queue": "text",
+    "priority": "int",
+    "max_retry": "int",
+    "timeout_seconds": "int",
+    "params": "jsonb",
+    "available_at": "timestamptz",
+    "param_source": "text",
+}
+"""What `enqueue_function` takes. The last two may be left out."""
 
 
-def install(table: str, cron_table: str) -> tuple[str, ...]:
+def install(table: str, cron_table: str, defaults: Mapping[str, str]) -> tuple[str, ...]:
     return (
-        # Few among very many, looked for by people: the admin lists them newest first. Where
-        # there are no partial indexes, one that is led by the status has to do.
+        # For the lists of the admin: few executions among very many, newest first. Databases
+        # without partial indexes use an index that begins with the status.
         f"""
         CREATE INDEX IF NOT EXISTS jobu_exec_unsuccessful ON {table} (id)
         WHERE status IN ('FAILED', 'TIMEOUT', 'CANCELLED')
         """,
         *_announce_executions(table),
         *_announce_crons(cron_table),
-        # The last, because it stands for all of them; see `PostgreSQLDialect.is_installed`.
-        _enqueue(table),
+        # The last one: `PostgreSQLDialect.is_installed` checks only this.
+        _enqueue(table, defaults),
     )
 
 
@@ -39,33 +55,36 @@ def enqueue_function(table: str) -> str:
     return f"{table}_enqueue"
 
 
-def _enqueue(table: str) -> str:
-    """See `PostgreSQLDialect.enqueue_sql`. The values are the model's defaults: a test compares."""
+def _enqueue(table: str, defaults: Mapping[str, str]) -> str:
+    """See `PostgreSQLDialect.enqueue_sql`."""
+    optional = {
+        "available_at": "STATEMENT_TIMESTAMP()",
+        "param_source": defaults["param_source"],
+    }
+    parameters = ", ".join(
+        f"{name} {kind} DEFAULT {optional[name]}" if name in optional else f"{name} {kind}"
+        for name, kind in ENQUEUE_PARAMETERS.items()
+    )
+    places = {name: f"${place}" for place, name in enumerate(ENQUEUE_PARAMETERS, 1)}
+    values = {**defaults, **places}
     return f"""
-        CREATE OR REPLACE FUNCTION {enqueue_function(table)}(
-            handler_name text, queue text, priority int, max_retry int, timeout_seconds int,
-            params jsonb, available_at timestamptz DEFAULT STATEMENT_TIMESTAMP()
-        ) RETURNS bigint LANGUAGE plpgsql AS $$
+        CREATE OR REPLACE FUNCTION {enqueue_function(table)}({parameters})
+        RETURNS bigint LANGUAGE plpgsql AS $$
         DECLARE
             made bigint;
         BEGIN
-            INSERT INTO {table} (
-                handler_name, queue, priority, max_retry, timeout_seconds, params,
-                available_at, param_source, status, retry_count, attempt, error_message,
-                errors, cancel_requested
-            ) VALUES (
-                $1, $2, $3, $4, $5, $6, $7, 'api', 'PENDING', 0, 0, '', '[]', FALSE
-            ) RETURNING id INTO made;
+            INSERT INTO {table} ({", ".join(values)}) VALUES ({", ".join(values.values())})
+            RETURNING id INTO made;
             RETURN made;
         END $$
     """  # noqa: S608 - our names
 
 
 def _announce_executions(table: str) -> tuple[str, ...]:
-    """Let the database itself announce executions, however they came.
+    """Let the database itself announce executions, whoever inserts them.
 
-    For each row, although a transaction announces a queue once: what it would take to see the
-    rows of a statement together costs more for one than this does for many.
+    For each row, although a transaction announces a queue once: a trigger for each statement costs
+    more for one row than this one does for many.
     """
     return (
         f"""
@@ -86,7 +105,7 @@ def _announce_executions(table: str) -> tuple[str, ...]:
 
 
 def _announce_crons(table: str) -> tuple[str, ...]:
-    """Let it announce crons that were edited by any means."""
+    """Let the database announce crons, whoever edits them."""
     return (
         f"""
         CREATE OR REPLACE FUNCTION {table}_announce() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -21,7 +21,7 @@ _CONTROL_BUSY_TIMEOUT_MS = 20_000
 
 class SQLiteDialect(Dialect):
     def now_sql(self, offset: str | None = None) -> str:
-        # Percent signs are doubled for Django's placeholder conversion.
+        # Doubled percent signs, because Django converts placeholders.
         modifier = f", PRINTF('%%+.3f seconds', {offset})" if offset else ""
         return f"STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'now'{modifier})"
 
@@ -36,7 +36,7 @@ class SQLiteDialect(Dialect):
         return f"(SELECT {extracted} FROM JSON_EACH(%s)) AS t"  # noqa: S608 - our names
 
     def insert_new_sql(self, insert: str, select: str, table: str) -> str:
-        # Without a WHERE, the parser would take the ON for that of a join.
+        # Without a WHERE, the parser reads ON as a part of a join.
         return f"{insert} {select} WHERE TRUE ON CONFLICT DO NOTHING"
 
     def append_sql(self, array: str, element: str) -> str:
@@ -49,7 +49,7 @@ class SQLiteDialect(Dialect):
             f"JSON_EXTRACT(value, '$[{place}]') AS {name}" for place, name in enumerate(columns)
         )
         assigned = ", ".join(f"{column} = {sql}" for column, sql in assignments.items())
-        # The plus keeps it from reading all that the process holds, by the index of running rows.
+        # The plus keeps SQLite from using the index of running rows, with all of the process.
         return f"""
             UPDATE {table} AS e SET {assigned}
             FROM (SELECT {values} FROM JSON_EACH(%s)) AS o
@@ -81,7 +81,7 @@ class SQLiteDialect(Dialect):
     @contextmanager
     def writing(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
         # A deferred transaction that reads and then writes fails at once if another connection
-        # wrote in between; one that begins IMMEDIATE waits for its turn instead.
+        # wrote in between. An IMMEDIATE one waits for its turn.
         connection.ensure_connection()
         sqlite: Any = connection
         usual = sqlite.transaction_mode
@@ -103,7 +103,7 @@ class SQLiteDialect(Dialect):
         return connection.connection
 
     def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
-        # Closed rather than rolled back: whatever the abandoned handler does next must fail.
+        # Closed, not rolled back: the next statement of the abandoned handler must fail.
         session_id.interrupt()
         session_id.close()
 

@@ -1,4 +1,4 @@
-"""The queue system behind its adapter, which may be away for a while."""
+"""The connection to the queue system, which may be away for a while."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BrokerAway(JobuError):  # noqa: N818 - a condition to wait out
 
 
 class Broker:
-    """Calls the adapter; turns whatever it raises into one log line a minute and a delay."""
+    """Calls the adapter; turns its exceptions into one log line a minute and a delay."""
 
     def __init__(self, adapter: BaseQueueAdapter, who: str) -> None:
         self._adapter = adapter
@@ -49,7 +49,7 @@ class Broker:
         return self._is_connected and self._adapter.is_ready()
 
     def connect(self) -> None:
-        """Connect now if possible; raise only what no waiting can mend."""
+        """Connect now if possible; raise only errors that waiting cannot mend."""
         try:
             self._call(lambda: None)
         except BrokerAway as away:
@@ -58,7 +58,7 @@ class Broker:
 
     def receive(self, max_messages: int, timeout: float) -> list[QueueMessage]:
         messages = list(self._call(self._adapter.receive, max_messages, timeout))
-        # Messages may have been read ahead; that there are none is known only from the other side.
+        # Messages may come from the client's memory, so only an empty answer proves the connection.
         if not messages:
             self._over()
         return messages
@@ -74,7 +74,7 @@ class Broker:
         self._call(self._adapter.keep_alive)
 
     def leave(self) -> None:
-        """Disconnect for good; if that fails, the queue system finds out by itself."""
+        """Disconnect for good; if that fails, the queue system notices by itself."""
         if self._is_connected:
             self._disconnect()
 

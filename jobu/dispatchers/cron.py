@@ -43,7 +43,7 @@ class Dispatcher(PollingProcess):
         if self._once:
             self.request_stop()
             return 0
-        # Where the database can call, edits wake us; elsewhere they are looked for.
+        # Some databases announce edits; with the others the dispatcher has to look for them.
         longest = self._max_sleep if self._listener.can_hear else self._poll_interval
         due_in = seconds_to_next()
         return longest if due_in is None else min(due_in, longest)

@@ -1,4 +1,4 @@
-"""Dispatch what is due: plan edited cron jobs, make executions of ticks that have come."""
+"""Dispatch due cron jobs: plan those that were edited, enqueue the ticks that have come."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, JobExecution
 from jobu.models.cron_job import Misfire
 from jobu.outcomes import DEAD, FINISHED
+from jobu.queue.enqueue import enqueue_ticks
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from jobu.queue.enqueue import Row
+
 BATCH_SIZE = 500
-_MOST_TICKS = 1_000
+_MAX_TICKS = 1_000
 _INSTANT = timedelta(microseconds=1)
 
 
 def dispatch(limit: int = BATCH_SIZE) -> int:
     """Dispatch up to `limit` due cron jobs in one transaction; return how many there were.
 
-    Any number of dispatchers may do this at once: each locks other rows, and the unique
-    (job, scheduled_time) has the last word.
+    Any number of dispatchers may do this at once: each locks different rows, and the unique
+    (job, scheduled_time) keeps a tick from being enqueued twice.
     """
     with write_transaction(settings.DATABASE):
         jobs = list(
@@ -37,10 +40,10 @@ def dispatch(limit: int = BATCH_SIZE) -> int:
             .annotate(now=DatabaseNow())[:limit]
         )
         busy = _unfinished([job for job in jobs if not job.allow_overlap])
-        executions: list[JobExecution] = []
+        rows: list[Row] = []
         for job in jobs:
-            executions += _dispatch_one(job, _read_at(job), job.pk in busy)
-        JobExecution.objects.bulk_create(executions, ignore_conflicts=True, batch_size=500)
+            rows += _dispatch_one(job, _read_at(job), job.pk in busy)
+        enqueue_ticks(rows)
         CronJob.objects.bulk_update(
             jobs, ["next_run_at", "last_run_at", "problem", "planned"], batch_size=100
         )
@@ -48,7 +51,7 @@ def dispatch(limit: int = BATCH_SIZE) -> int:
 
 
 def seconds_to_next() -> float | None:
-    """Return how long until some cron job is due; None if none ever is."""
+    """Return the seconds until the next cron job is due; None if no cron job is planned."""
     row = (
         CronJob.objects.filter(due_at__isnull=False)
         .order_by("due_at")
@@ -65,13 +68,13 @@ def _read_at(job: Any) -> datetime:
     return now
 
 
-def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[JobExecution]:
-    """Bring one cron job up to date, and return the executions of its ticks."""
+def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[Row]:
+    """Bring one cron job up to date, and return the rows of its ticks."""
     if not job.is_enabled:
         job.planned, job.next_run_at = "", None
         return []
     if problem := "; ".join(job.find_problems()):
-        # Planned for never: it is looked at again when it is edited.
+        # Planned, but without a next tick: the dispatcher looks at it again after an edit.
         logs.cron_skipped(job.name, problem)
         job.problem, job.planned, job.next_run_at = problem, job.plan_key, None
         return []
@@ -79,8 +82,8 @@ def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[JobExecuti
     is_edited = job.planned != job.plan_key or job.next_run_at is None
     if not is_edited and job.next_run_at is not None:
         ticks = _ticks_to_run(job, job.next_run_at, now)
-    # More ticks than fit one round go on in the next one.
-    reached = ticks[-1] if len(ticks) == _MOST_TICKS else now
+    # The ticks beyond the maximum go on in the next round.
+    reached = ticks[-1] if len(ticks) == _MAX_TICKS else now
     job.next_run_at = next(
         iter(next_times(job.cron_expression, job.timezone, reached, 1, seed=job.name)), None
     )
@@ -92,14 +95,14 @@ def _dispatch_one(job: CronJob, now: datetime, is_busy: bool) -> list[JobExecuti
         ticks = [] if is_busy else ticks[:1]
     if ticks:
         job.last_run_at = ticks[-1]
-    return [job.execution(tick) for tick in ticks]
+    return [job.row(tick) for tick in ticks]
 
 
 def _ticks_to_run(job: CronJob, since: datetime, now: datetime) -> list[datetime]:
     """Return the ticks from `since` to `now` that the misfire policy wants run, oldest first."""
     window = timedelta(seconds=job.misfire_window_seconds)
     if job.misfire == Misfire.ALL:
-        return job.ticks(max(since, now - window) - _INSTANT, now, _MOST_TICKS)
+        return job.ticks(max(since, now - window) - _INSTANT, now, _MAX_TICKS)
     if job.misfire == Misfire.SKIP:
         window = min(window, _on_time())
     after = max(since, now - max(window, _on_time())) - _INSTANT
@@ -111,7 +114,7 @@ def _ticks_to_run(job: CronJob, since: datetime, now: datetime) -> list[datetime
 
 
 def _on_time() -> timedelta:
-    """How late a tick may be dispatched without being called missed."""
+    """Return how late a tick may be dispatched and still count as on time."""
     return timedelta(
         seconds=settings.DISPATCHER_MAX_SLEEP_SECONDS + settings.DISPATCHER_POLL_INTERVAL_SECONDS
     )
@@ -139,7 +142,7 @@ def _is_to_be_paused(job: CronJob) -> bool:
 
 
 def _pause(job: CronJob) -> None:
-    """Disable the cron job until somebody has looked at it."""
+    """Disable the cron job until somebody enables it again."""
     reason = f"Paused: its last {job.pause_after_failures} executions ended dead."
     logs.cron_paused(job.name, reason)
     job.is_enabled, job.problem, job.planned, job.next_run_at = False, reason, "", None

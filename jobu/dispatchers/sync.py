@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def sync() -> list[str]:
-    """Create or update the declared cron jobs; return what was done, a line for each.
+    """Create or update the declared cron jobs; return a line for each that says what was done.
 
-    What was edited in the admin stays as it is: a row is updated only while its schedule is
-    still the one that code declared before.
+    Edits in the admin stay: a row is updated only if its schedule is still the one that code
+    declared before.
     """
     declaring = [spec for spec in handlers if spec.cron is not None]
     with write_transaction(settings.DATABASE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
 
-import jobu
+from jobu.door import door
 from jobu.exceptions import HandlerError
 from jobu.masking import mask
 
@@ -30,20 +30,20 @@ class BaseHandler:
     @classmethod
     def enqueue(cls, params: Any = None, **options: Any) -> JobExecution:
         """Enqueue one execution; `options` are those of `jobu.enqueue`."""
-        return jobu.enqueue(cls._registered_name(), params, **options)
+        return door.enqueue(cls._registered_name(), params, **options)
 
     @classmethod
     def enqueue_many(cls, params: Iterable[Any], **options: Any) -> int:
         """Enqueue one execution for each params; `options` are those of `jobu.enqueue_many`."""
-        return jobu.enqueue_many(cls._registered_name(), params, **options)
+        return door.enqueue_many(cls._registered_name(), params, **options)
 
     @classmethod
     async def aenqueue(cls, params: Any = None, **options: Any) -> JobExecution:
-        return await jobu.aenqueue(cls._registered_name(), params, **options)
+        return await door.aenqueue(cls._registered_name(), params, **options)
 
     @classmethod
     async def aenqueue_many(cls, params: Iterable[Any], **options: Any) -> int:
-        return await jobu.aenqueue_many(cls._registered_name(), params, **options)
+        return await door.aenqueue_many(cls._registered_name(), params, **options)
 
     @classmethod
     def _registered_name(cls) -> str:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from django.utils.timezone import is_naive
 
 from jobu import backoff, logs
 from jobu.conf import settings
 from jobu.exceptions import JobTimeout, OptionError
+from jobu.jsonable import storable_text
 
 if TYPE_CHECKING:
     from jobu.attempts import Attempt
@@ -93,6 +97,25 @@ def check_execution_options(
         )
     if not isinstance(queue, str) or not 1 <= len(queue) <= 100 or not queue.isprintable():
         raise OptionError(f"queue must be a name of 1 to 100 characters, not {queue!r}")
+
+
+def checked_time(value: Any) -> datetime:
+    """Return the time, or refuse what is not an instant."""
+    if not isinstance(value, datetime):
+        raise OptionError(f"available_at must be a datetime, not {value!r}")
+    if is_naive(value):
+        raise OptionError(
+            f"available_at must have a time zone, but {value!r} has none. "
+            "Use django.utils.timezone.now() plus a timedelta, or make_aware()."
+        )
+    return value
+
+
+def checked_dedupe_key(key: Any) -> str:
+    """Return the key, or refuse what its column could not hold."""
+    if not isinstance(key, str) or not 1 <= len(key) <= 255 or storable_text(key, 255) != key:
+        raise OptionError(f"dedupe_key must be a text of 1 to 255 characters, not {key!r}")
+    return key
 
 
 def _is_int(value: Any) -> bool:

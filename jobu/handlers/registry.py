@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from asgiref.sync import markcoroutinefunction
 
-import jobu
 from jobu.conf import settings
 from jobu.cron import problem_with_expression, problem_with_timezone
+from jobu.door import door
 from jobu.exceptions import (
     DuplicateHandlerError,
     HandlerError,
@@ -55,17 +55,17 @@ class HandlerFunction(Generic[_P, _R]):
 
     def enqueue(self, params: Any = None, **options: Any) -> JobExecution:
         """Enqueue one execution; `options` are those of `jobu.enqueue`."""
-        return jobu.enqueue(self.handler_name, params, **options)
+        return door.enqueue(self.handler_name, params, **options)
 
     def enqueue_many(self, params: Iterable[Any], **options: Any) -> int:
         """Enqueue one execution for each params; `options` are those of `jobu.enqueue_many`."""
-        return jobu.enqueue_many(self.handler_name, params, **options)
+        return door.enqueue_many(self.handler_name, params, **options)
 
     async def aenqueue(self, params: Any = None, **options: Any) -> JobExecution:
-        return await jobu.aenqueue(self.handler_name, params, **options)
+        return await door.aenqueue(self.handler_name, params, **options)
 
     async def aenqueue_many(self, params: Iterable[Any], **options: Any) -> int:
-        return await jobu.aenqueue_many(self.handler_name, params, **options)
+        return await door.aenqueue_many(self.handler_name, params, **options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ import jobu.models.fields
 def install(apps: Any, schema_editor: Any) -> None:
     """Add what Django's operations cannot say; see `Dialect.install_sql`."""
     dialect = jobu.dialects.dialect_of(schema_editor.connection)
-    for statement in dialect.install_sql(*_tables(apps)):
+    defaults = jobu.dialects.default_literals(apps.get_model("jobu", "JobExecution"), dialect)
+    for statement in dialect.install_sql(*_tables(apps), defaults):
         schema_editor.execute(statement)
 
 
@@ -24,9 +25,9 @@ def uninstall(apps: Any, schema_editor: Any) -> None:
         schema_editor.execute(statement)
 
 
-def _tables(apps: Any) -> list[str]:
-    models = ("JobExecution", "CronJob")
-    return [apps.get_model("jobu", model)._meta.db_table for model in models]
+def _tables(apps: Any) -> tuple[str, str]:
+    executions, crons = apps.get_model("jobu", "JobExecution"), apps.get_model("jobu", "CronJob")
+    return executions._meta.db_table, crons._meta.db_table
 
 
 class Migration(migrations.Migration):
@@ -244,10 +245,7 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "cron jobs",
                 "ordering": ["name"],
                 "permissions": [("run_cronjob", "Can run cron job now")],
-                "indexes": [
-                    models.Index(fields=["due_at"], name="jobu_cron_due"),
-                    models.Index(fields=["handler_name", "is_enabled"], name="jobu_cron_handler"),
-                ],
+                "indexes": [models.Index(fields=["due_at"], name="jobu_cron_due")],
                 "constraints": [
                     models.UniqueConstraint(fields=("name",), name="jobu_cron_unique_name"),
                     models.CheckConstraint(
@@ -283,9 +281,10 @@ class Migration(migrations.Migration):
                             ("cron", "cron"),
                             ("event", "event"),
                             ("api", "API"),
+                            ("code", "code"),
                             ("manual", "manual"),
                         ],
-                        default="api",
+                        default="code",
                         max_length=10,
                     ),
                 ),
@@ -454,7 +453,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("worker", "worker"),
                             ("dispatcher", "dispatcher"),
-                            ("queue dispatcher", "queue dispatcher"),
+                            ("queue-dispatcher", "queue dispatcher"),
                         ],
                         max_length=20,
                     ),
@@ -481,7 +480,7 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("kind__in", ["worker", "dispatcher", "queue dispatcher"])
+                            ("kind__in", ["worker", "dispatcher", "queue-dispatcher"])
                         ),
                         name="jobu_process_kind_known",
                     )
@@ -584,7 +583,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="jobexecution",
             constraint=models.CheckConstraint(
-                condition=models.Q(("param_source__in", ["cron", "event", "api", "manual"])),
+                condition=models.Q(
+                    ("param_source__in", ["cron", "event", "api", "code", "manual"])
+                ),
                 name="jobu_exec_param_source_known",
             ),
         ),

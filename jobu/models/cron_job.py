@@ -17,9 +17,11 @@ from django.utils.translation import gettext_lazy as _
 from jobu.conf import settings
 from jobu.cron import problem_with_expression, problem_with_timezone, ticks_between
 from jobu.dialects import DatabaseNow
+from jobu.door import door
 from jobu.exceptions import OptionError
-from jobu.jsonable import encode_object
+from jobu.jsonable import ExactEncoder, encode_object
 from jobu.models.fields import ExactCharField, ExactJSONField
+from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from django.db.models.manager import Manager
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from jobu.models.job_execution import JobExecution
 
 _INSTANT = timedelta(microseconds=1)
-_MOST_BACKFILLED = 10_000
+_MAX_BACKFILLED = 10_000
 AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -138,10 +140,7 @@ class CronJob(models.Model):
         verbose_name = _("cron job")
         verbose_name_plural = _("cron jobs")
         ordering: ClassVar = ["name"]
-        indexes: ClassVar = [
-            models.Index(fields=["due_at"], name="jobu_cron_due"),
-            models.Index(fields=["handler_name", "is_enabled"], name="jobu_cron_handler"),
-        ]
+        indexes: ClassVar = [models.Index(fields=["due_at"], name="jobu_cron_due")]
         permissions: ClassVar = [("run_cronjob", "Can run cron job now")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["name"], name="jobu_cron_unique_name"),
@@ -190,17 +189,19 @@ class CronJob(models.Model):
         from jobu.models.job_execution import ParamSource
 
         merged = {**self.handler_params, **json.loads(encode_object(params or {}, "The params"))}
-        execution = self.execution(None, ParamSource.MANUAL)
-        execution.params = merged
-        execution.save(force_insert=True)
-        return execution
+        row = {
+            **self.row(),
+            "params": json.dumps(merged, cls=ExactEncoder),
+            "param_source": ParamSource.MANUAL.value,
+        }
+        return door.enqueue_row(row)
 
     def missing_ticks(self, start: datetime, end: datetime) -> list[datetime]:
         """Return the ticks from `start` to `end` that have no execution: what a backfill adds."""
-        ticks = self.ticks(start - _INSTANT, end, _MOST_BACKFILLED + 1)
-        if len(ticks) > _MOST_BACKFILLED:
+        ticks = self.ticks(start - _INSTANT, end, _MAX_BACKFILLED + 1)
+        if len(ticks) > _MAX_BACKFILLED:
             raise OptionError(
-                f"More than {_MOST_BACKFILLED:,} ticks of {self.name!r} lie between {start} and "
+                f"More than {_MAX_BACKFILLED:,} ticks of {self.name!r} lie between {start} and "
                 f"{end}; backfill a shorter time at once."
             )
         there = self.executions.filter(scheduled_time__range=(start, end))
@@ -211,30 +212,26 @@ class CronJob(models.Model):
         """Enqueue the ticks from `start` to `end` that have no execution yet; return how many."""
         ticks = self.missing_ticks(start, end)
         within = self.executions.filter(scheduled_time__in=ticks)
-        before = within.count()
-        self.executions.bulk_create(
-            [self.execution(tick) for tick in ticks], ignore_conflicts=True, batch_size=500
-        )
-        return within.count() - before
+        with write_transaction(settings.DATABASE):
+            before = within.count()
+            door.enqueue_ticks([self.row(tick) for tick in ticks])
+            return within.count() - before
 
-    def execution(self, tick: datetime | None, source: str = "cron") -> JobExecution:
-        """Make (not save) the execution of a tick: a snapshot of the cron as it is now."""
-        from jobu.models.job_execution import JobExecution
-
-        execution = JobExecution(
-            job=self,
-            handler_name=self.handler_name,
-            params=self.handler_params,
-            param_source=source,
-            queue=self.queue,
-            priority=self.priority,
-            scheduled_time=tick,
-            max_retry=self.max_retry,
-            timeout_seconds=self.timeout_seconds,
-        )
+    def row(self, tick: datetime | None = None) -> dict[str, Any]:
+        """Return the row of an execution, of a tick if given: the cron job as it is now."""
+        row: dict[str, Any] = {
+            "job_id": self.pk,
+            "handler_name": self.handler_name,
+            "params": json.dumps(self.handler_params, cls=ExactEncoder),
+            "queue": self.queue,
+            "priority": self.priority,
+            "max_retry": self.max_retry,
+            "timeout_seconds": self.timeout_seconds,
+        }
         if tick is not None:
-            execution.available_at = tick + timedelta(seconds=self._jitter(tick))
-        return execution
+            row["scheduled_time"] = tick
+            row["available_at"] = tick + timedelta(seconds=self._jitter(tick))
+        return row
 
     def _jitter(self, tick: datetime) -> float:
         """Spread by a hash, not by chance: two dispatchers give one tick the same time."""

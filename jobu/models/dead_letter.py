@@ -44,7 +44,7 @@ class DeadLetterQuerySet(models.QuerySet["DeadLetter"]):
 class DeadLetter(models.Model):
     """One message, told apart by the adapter that brought it and its id there.
 
-    It is open until `jobu.queue.dead_letters.requeue` makes an execution of it (`requeued_at`,
+    It is open until `jobu.messages.requeue` makes an execution of it (`requeued_at`,
     `execution`) or `discard` puts it aside (`discarded_at`). Neither deletes it: as long as the
     row is there, a redelivery of the message creates nothing. Prune deletes what is not open by
     the retention of the executions, and open ones by a longer one of their own.

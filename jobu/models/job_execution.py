@@ -51,6 +51,7 @@ class ParamSource(models.TextChoices):
     CRON = "cron", _("cron")
     EVENT = "event", _("event")
     API = "api", _("API")
+    CODE = "code", _("code")
     MANUAL = "manual", _("manual")
 
 
@@ -98,7 +99,7 @@ class JobExecution(models.Model):
     )
     handler_name = ExactCharField(max_length=200)
     params = ExactJSONField(default=dict)
-    param_source = ExactCharField(max_length=10, choices=ParamSource, default=ParamSource.API)
+    param_source = ExactCharField(max_length=10, choices=ParamSource, default=ParamSource.CODE)
     queue = ExactCharField(max_length=100, default="default")
     priority = models.SmallIntegerField(default=0)
     scheduled_time = models.DateTimeField(null=True, blank=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class ProcessKind(models.TextChoices):
     WORKER = "worker", _("worker")
     DISPATCHER = "dispatcher", _("dispatcher")
-    QUEUE_DISPATCHER = "queue dispatcher", _("queue dispatcher")
+    QUEUE_DISPATCHER = "queue-dispatcher", _("queue dispatcher")
 
 
 class ProcessQuerySet(models.QuerySet["Process"]):

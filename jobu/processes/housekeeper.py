@@ -17,7 +17,7 @@ from jobu.dialects import dialect_of
 from jobu.processes.outage import Outage
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
-from jobu.stats import summarize
+from jobu.reading import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

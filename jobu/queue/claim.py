@@ -1,8 +1,8 @@
 """Claim executions: PENDING → RUNNING, each by exactly one process.
 
-Within a lane (see `jobu.queue.lanes`) the executions stand in the index in the order in which they
-are due, so a claim reads exactly the rows it takes: no sort, no rows that are not due yet, however
-many millions wait or are finished.
+Within a lane (see `jobu.queue.lanes`) the index has the executions in the order in which they are
+due. So a claim reads exactly the rows that it takes: it sorts nothing and reads no row that is not
+due yet, even if millions wait or are finished.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     _Query = tuple[str, Sequence[Any]]
 
 _TIME = Cast("available_at", TextField())
-"""As text, because only the database ever looks at it."""
+"""As text, because only the database uses it."""
 _COLUMNS = (
     "id",
     "attempt",
@@ -50,9 +50,9 @@ _COLUMNS = (
 _RETURNED = (
     "id, attempt - 1, handler_name, params, retry_count, max_retry, timeout_seconds, available_at"
 )
-"""The same of a row that the statement itself has marked."""
+"""The same columns of a row that the statement itself has marked."""
 _LIMIT = 999_999_999
-"""What stands in a compiled query for its limit."""
+"""The placeholder of the limit in a compiled query."""
 _MARKS: dict[str, str | int] = {
     "queue": "jobu: the queue of the lane",
     # A number, as the field wants one; no other parameter is 0.
@@ -60,10 +60,10 @@ _MARKS: dict[str, str | int] = {
     "available_at": "jobu: the time up to which was claimed",
     "id": "jobu: the id up to which was claimed",
 }
-"""What stands in it for the values of a `Lane`."""
+"""The placeholders of the values of a `Lane` in it."""
 _NOT_PENDING = ", ".join(f"'{status}'" for status in (Status.RUNNING, *FINISHED))
 _IS_PENDING = f"status NOT IN ({_NOT_PENDING})"
-"""By what it is not, because for PENDING PostgreSQL may read the whole index of pending rows."""
+"""Not `= 'PENDING'`: for that PostgreSQL may read the whole index of pending rows."""
 
 
 def claim(
@@ -71,10 +71,10 @@ def claim(
 ) -> list[Attempt]:
     """Claim up to `limit` due executions. Call it inside a `write_transaction`.
 
-    Only the first `free` of them (all, if not given) start at once. When this process dies, nobody
-    can tell which of the others had started, and each loses a run. So what would have to wait for
-    a slot is claimed only for its first run, and only if that is not its last: a job that kills
-    its worker again and again takes nothing along but what runs beside it.
+    Only the first `free` of them (all, if not given) start at once, and the others wait for a slot.
+    When this process dies, nobody can tell which of them had started, and each loses a run. So an
+    execution that would have to wait is claimed only for its first run, and only if it may run
+    again. A job that kills its worker again and again then costs only the jobs that run beside it.
     """
     attempts: list[Attempt] = []
     with connections[settings.DATABASE].cursor() as cursor:
@@ -91,17 +91,17 @@ def claim(
     return attempts
 
 
-def claim_alone(lane: Lane, limit: int, process_id: UUID) -> list[Attempt]:
-    """Claim up to `limit` due executions that all start at once, in one trip to the database.
+def claim_in_one_statement(lane: Lane, limit: int, process_id: UUID) -> list[Attempt]:
+    """Claim up to `limit` due executions, which all start at once, with one statement.
 
-    For a dialect that `claims_alone`, and outside of a transaction.
+    For a dialect that `claims_in_one_statement`, and outside of a transaction.
     """
     connection = connections[settings.DATABASE]
-    sql, params = _filled_in(_claim_alone_query(connection.alias), lane, limit)
+    sql, params = _filled_in(_claim_in_one_statement_query(connection.alias), lane, limit)
     with connection.cursor() as cursor:
         cursor.execute(sql, [_process(process_id), *params])
         rows = cursor.fetchall()
-    # An UPDATE returns its rows in no order.
+    # An UPDATE returns its rows in any order.
     rows.sort(key=lambda row: (row[-1], row[0]))
     return _attempts(rows, lane, process_id)
 
@@ -109,7 +109,7 @@ def claim_alone(lane: Lane, limit: int, process_id: UUID) -> list[Attempt]:
 def _lock_in(
     lane: Lane, limit: int, starting: int, cursor: CursorWrapper
 ) -> Sequence[tuple[Any, ...]]:
-    """Return rows of `_COLUMNS`, locked; all but the first ones, which start, may wait."""
+    """Lock and return rows of `_COLUMNS`; the first ones start, the others are able to wait."""
     query = _select_query(settings.DATABASE, lane.claimed_to is not None)
     cursor.execute(*_filled_in(query, lane, limit))
     found = cursor.fetchall()
@@ -120,7 +120,7 @@ def _lock_in(
 
 
 def _mark(ids: Sequence[int], process_id: UUID, cursor: CursorWrapper) -> None:
-    # Asked for again, so that correctness does not rest on the row locks alone.
+    # The status is checked again, so that correctness does not depend on row locks alone.
     where = f"id IN ({','.join(map(str, ids))}) AND {_IS_PENDING}"
     cursor.execute(f"{_mark_sql(settings.DATABASE)} WHERE {where}", [_process(process_id)])
     if cursor.rowcount != len(ids):
@@ -128,10 +128,10 @@ def _mark(ids: Sequence[int], process_id: UUID, cursor: CursorWrapper) -> None:
 
 
 def _attempts(rows: Sequence[tuple[Any, ...]], lane: Lane, process_id: UUID) -> list[Attempt]:
-    """Return the attempts that begin with rows of `_COLUMNS`."""
+    """Make attempts of rows of `_COLUMNS`."""
     if not rows:
         return []
-    # One text of all, because reading a short one takes less time than asking for it.
+    # One call for all params: most are so short that a call costs more than parsing them.
     params = json.loads(f"[{','.join([row[3] for row in rows])}]")
     queue = lane.queue
     return [
@@ -143,7 +143,7 @@ def _attempts(rows: Sequence[tuple[Any, ...]], lane: Lane, process_id: UUID) -> 
 
 
 def _filled_in(query: _Query, lane: Lane, limit: int) -> _Query:
-    """Return a compiled query with its limit and the lane's values in their places."""
+    """Return a compiled query with the limit and the lane's values instead of placeholders."""
     sql, params = query
     values = {"queue": lane.queue, "priority": lane.priority, **(lane.claimed_to or {})}
     by_mark = {_MARKS[name]: value for name, value in values.items()}
@@ -163,12 +163,10 @@ def _select_query(alias: str, goes_on: bool) -> _Query:
 
 
 @cache
-def _claim_alone_query(alias: str) -> _Query:
+def _claim_in_one_statement_query(alias: str) -> _Query:
     ids, params = _compiled(_to_claim(alias).values_list("id")[:_LIMIT], alias)
-    # ARRAY, so that whatever the plan they are looked for once. Django itself would lock rows only
-    # in a transaction of its own.
-    where = f"id = ANY(ARRAY({ids} FOR UPDATE SKIP LOCKED)) AND {_IS_PENDING}"
-    return f"{_mark_sql(alias)} WHERE {where} RETURNING {_RETURNED}", params
+    dialect = dialect_for(alias)
+    return dialect.claim_in_one_statement_sql(_mark_sql(alias), ids, _IS_PENDING, _RETURNED), params
 
 
 def _to_claim(alias: str) -> JobExecutionQuerySet:
@@ -187,7 +185,7 @@ def _mark_sql(alias: str) -> str:
 
 
 def _process(process_id: UUID) -> Any:
-    """Return the process's id as the database takes it."""
+    """Return the process's id in the form the database needs."""
     field = JobExecution._meta.get_field("claimed_by")
     return field.get_db_prep_value(process_id, connections[settings.DATABASE])
 
@@ -197,6 +195,6 @@ def _may_wait(retry_count: int, max_retry: int) -> bool:
 
 
 def _compiled(executions: QuerySet[Any, Any], alias: str) -> _Query:
-    """Return the query's SQL and params; to be cached, for building them outlasts running them."""
+    """Return the query's SQL and params; cache them, because building takes longer than running."""
     sql, params = executions.query.get_compiler(using=alias).as_sql()
     return sql, params

@@ -1,10 +1,12 @@
-"""Find the lanes that have executions to claim, at a cost that nobody who enqueues can raise.
+"""Find the lanes that have executions to claim.
 
-A lane is one (queue, priority). In the index of pending executions those of a lane stand together,
-in the order in which they are due, and a look steps from lane to lane, however many executions are
-in each of them. Two bounds keep it short, since whoever enqueues may choose any queue and
-priority: a look finds a limited number of lanes, and the next one goes on behind them; and where
-too many lanes are not due yet, their executions are set aside, out of its way, until they are.
+A lane is one (queue, priority). The index of pending executions has those of a lane next to each
+other, in the order in which they are due. A look steps from lane to lane; the number of executions
+in a lane does not matter.
+
+Code, messages and the API may choose any queue and priority, so there may be very many lanes. Two
+bounds keep a look short. It finds a limited number of lanes, and the next look continues behind
+them. If too many lanes are not due yet, their executions are set aside until they are due.
 """
 
 from __future__ import annotations
@@ -31,25 +33,25 @@ if TYPE_CHECKING:
 
     from jobu.models.job_execution import JobExecutionQuerySet
 
-MOST_LANES = 500
-"""How many lanes one look finds."""
-_MOST_NOT_DUE = 20
-"""How many lanes that are not due yet a look may step over: to set aside costs two updates."""
-_MOST_MOVED = 1_000
-_MOST_AT_ONCE = 256
+MAX_LANES = 500
+"""The maximum number of lanes that one look finds."""
+_MAX_NOT_DUE = 20
+"""How many lanes that are not due a look steps over, because to set one aside is two updates."""
+_MAX_MOVED = 1_000
+_MAX_AT_ONCE = 256
 _BEFORE_ANY_PRIORITY = -40_000
 
 Place = tuple[str, int]
-"""A queue and a priority: where a look begins, or ends."""
+"""A queue and a priority: where a look begins or ends."""
 
 
 @dataclass(slots=True)
 class Lane:
-    """A (queue, priority) with pending executions; `due_in` is its first one's seconds from now.
+    """A (queue, priority) with pending executions; its first one is due in `due_in` seconds.
 
-    The next claim begins after `claimed_to`, which has an `available_at`, as text, and an `id`:
-    right before the first one when the lane was found, later the last one that was claimed. What
-    comes before it by then is found with the lane, the next time.
+    The next claim begins after `claimed_to`, an `available_at`, as text, and an `id`. At first that
+    is right before the first execution, later it is the last claimed one. Earlier rows are found
+    when the lanes are listed again.
     """
 
     queue: str
@@ -63,7 +65,7 @@ class Lane:
 class Look:
     """The lanes that a look found, in the order to claim from.
 
-    If there may be more of them, the next look goes on behind `end`. The first execution that was
+    If there may be more lanes, the next look continues behind `end`. The first execution that was
     set aside is due in `aside_in` seconds.
     """
 
@@ -77,37 +79,37 @@ class Look:
 
     @property
     def not_due(self) -> list[Lane]:
-        """Those that are due later, the soonest first."""
+        """The lanes that are due later, the soonest first."""
         later = (lane for lane in self.lanes if lane.due_in > 0)
         return sorted(later, key=lambda lane: lane.due_in)
 
 
 def find_lanes(queues: Sequence[str] = (), after: Place | None = None) -> Look:
-    """Look, and keep the next look short: bring back what is due, set aside what is in the way."""
+    """Look; bring back executions that are due, and set aside those that make a look long."""
     found = look(queues, after)
     if found.aside_in <= 0:
         _move(_due_aside(), IN_LANE)
         found = look(queues, after)
-    in_the_way = found.not_due[0 if found.end else _MOST_NOT_DUE :]
+    in_the_way = found.not_due[0 if found.end else _MAX_NOT_DUE :]
     if in_the_way:
-        # The first of each lane: most lanes that are in the way have no other.
+        # Only the first execution of each lane: nearly all such lanes have no other.
         _move(_in_lane([lane.first_id for lane in in_the_way]), F("available_at"))
     return found
 
 
-def look(queues: Sequence[str] = (), after: Place | None = None, most: int = MOST_LANES) -> Look:
+def look(queues: Sequence[str] = (), after: Place | None = None, maximum: int = MAX_LANES) -> Look:
     """Find the first lanes of these queues (none given: all), or the first `after` a place."""
     chains = [after or ("", _BEFORE_ANY_PRIORITY)]
     if queues:
         chains = [(queue, _BEFORE_ANY_PRIORITY) for queue in sorted(queues)]
         if after:
             chains = [after, *(place for place in chains if place[0] > after[0])]
-    *rows, (_, _, aside_in, _, _) = _rows(chains, most, is_limited=bool(queues))
+    *rows, (_, _, aside_in, _, _) = _rows(chains, maximum, is_limited=bool(queues))
     lanes = [
         Lane(queue, priority, float(due_in), {"available_at": time, "id": pk - 1}, pk)
         for queue, priority, due_in, time, pk in rows
     ]
-    end = (lanes[-1].queue, lanes[-1].priority) if len(lanes) == most else None
+    end = (lanes[-1].queue, lanes[-1].priority) if len(lanes) == maximum else None
     lanes.sort(key=lambda lane: (-lane.priority, lane.due_in))
     return Look(lanes, end, float("inf") if aside_in is None else float(aside_in))
 
@@ -122,44 +124,44 @@ def _in_lane(ids: Sequence[int]) -> JobExecutionQuerySet:
 
 
 def _move(executions: JobExecutionQuerySet, aside_until: Any) -> None:
-    """Change the `aside_until` of some of the executions; what others lock stays for later."""
+    """Change the `aside_until` of some of the executions; locked ones stay for later."""
     with write_transaction(settings.DATABASE):
         connection = connections[settings.DATABASE]
-        dialect_for(settings.DATABASE).reach_rows_by_key(connection, _MOST_MOVED)
+        dialect_for(settings.DATABASE).reach_rows_by_key(connection, _MAX_MOVED)
         locked = executions.select_for_update(skip_locked=True)
-        ids = list(locked.values_list("id", flat=True)[:_MOST_MOVED])
+        ids = list(locked.values_list("id", flat=True)[:_MAX_MOVED])
         JobExecution.objects.filter(id__in=ids).update(aside_until=aside_until)
 
 
-def _rows(chains: Sequence[Place], most: int, *, is_limited: bool) -> list[tuple[Any, ...]]:
-    """Return a row of each lane behind the beginnings of the chains, and one of what is aside.
+def _rows(chains: Sequence[Place], maximum: int, *, is_limited: bool) -> list[tuple[Any, ...]]:
+    """Return a row for each lane behind the start of a chain, and one for what is set aside.
 
     A chain of a limited look stays in its queue.
     """
     alias = settings.DATABASE
     with connections[alias].cursor() as cursor:
         if not dialect_for(alias).steps_by_index:
-            return _rows_in_steps(chains, most, cursor, is_limited=is_limited)
+            return _rows_in_steps(chains, maximum, cursor, is_limited=is_limited)
         starts: list[str | int] = []
         for queue, priority in chains:
             starts += [queue, priority] if is_limited else [queue, priority, queue]
-        cursor.execute(_look_sql(alias, len(chains), is_limited), [*starts, most, most])
+        cursor.execute(_look_sql(alias, len(chains), is_limited), [*starts, maximum, maximum])
         return list(cursor.fetchall())
 
 
 def _rows_in_steps(
-    chains: Sequence[Place], most: int, cursor: CursorWrapper, *, is_limited: bool
+    chains: Sequence[Place], maximum: int, cursor: CursorWrapper, *, is_limited: bool
 ) -> list[tuple[Any, ...]]:
-    """Do the same with several statements, each of which reads more executions than the last.
+    """Do the same with several statements; each reads more executions than the one before.
 
-    Lanes that have few executions are so found many at a time, and the others are stepped over.
+    So one statement finds many lanes that have few executions, and steps over a long lane.
     """
     sql = _steps_sql(settings.DATABASE, is_limited)
     rows: list[tuple[Any, ...]] = []
     size = 1
     for chain in chains:
         place: Place | None = chain
-        while place and len(rows) < most:
+        while place and len(rows) < maximum:
             queue, priority = place
             start: list[str | int] = [queue, priority, size]
             if not is_limited:
@@ -168,12 +170,12 @@ def _rows_in_steps(
             *found, aside = cursor.fetchall()
             in_queue = [row for row in found if row[0] == place[0]]
             if len(in_queue) == size:
-                # The queue may have more of them, before those of other queues.
+                # The queue may have more lanes, which come before those of other queues.
                 found = in_queue
             rows += [next(lane) for _, lane in groupby(found, key=itemgetter(0, 1))]
             place = found[-1][:2] if len(found) >= size else None
-            size = min(2 * size, _MOST_AT_ONCE)
-    return [*rows[:most], aside]
+            size = min(2 * size, _MAX_AT_ONCE)
+    return [*rows[:maximum], aside]
 
 
 @cache
@@ -221,8 +223,8 @@ def _next_id_sql(alias: str, queue: str, priority: str, is_limited: bool) -> str
     return f"COALESCE({in_queue}, ({_beyond_sql(alias, 'n.id', queue, '1')}))"
 
 
-# Apart from each other, and with no column in the order that the filter fixes: no database then has
-# a choice but to begin at the right place in the index, analysed or not.
+# Two statements, and no column in ORDER BY that the filter fixes: so every database begins at the
+# right place in the index, even if the table was never analysed.
 def _in_queue_sql(alias: str, columns: str, queue: str, priority: str, limit: str) -> str:
     return f"""
         SELECT {columns} FROM {_table(alias)} n
@@ -257,7 +259,7 @@ def _aside_sql(alias: str) -> str:
 
 def _columns_sql(alias: str, row: str) -> str:
     due_in = dialect_for(alias).seconds_until_sql(f"{row}.available_at")
-    # As text, because only the database ever looks at it.
+    # As text, because only the database uses it.
     time = f"CAST({row}.available_at AS {TextField().cast_db_type(connections[alias])})"
     return f"{row}.queue, {row}.priority, {due_in} AS due_in, {time} AS time, {row}.id"
 

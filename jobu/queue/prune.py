@@ -1,4 +1,4 @@
-"""Prune old history, a little at a time."""
+"""Prune old history in small batches."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SECONDS_PER_DAY = 86_400
 def prune(days: float, *, batch_size: int = 500) -> Iterator[int]:
     """Delete executions that finished more than `days` ago; yield each batch's size.
 
-    Small batches, each its own transaction, and locked rows are left for next time: a prune
-    never makes a claim wait.
+    Each batch is a small transaction of its own, and locked rows are left for the next time, so
+    that no claim waits for a prune.
     """
-    # Looked at before a transaction is opened: there is nearly always nothing to do.
+    # Checked before a transaction is opened, because there is nearly always nothing to do.
     while _prunable(days).values("id").first() is not None:
         with write_transaction(settings.DATABASE):
             ids = list(
@@ -33,7 +33,7 @@ def prune(days: float, *, batch_size: int = 500) -> Iterator[int]:
                 .select_for_update(skip_locked=True)
                 .values_list("id", flat=True)[:batch_size]
             )
-            # Their log lines go with them; of the executions no more than the id is loaded.
+            # This deletes their log lines, too. Only the ids of the executions are loaded.
             JobExecution.objects.filter(id__in=ids).only("id").delete()
             _delete_orphans(batch_size)
         if not ids:
@@ -44,9 +44,9 @@ def prune(days: float, *, batch_size: int = 500) -> Iterator[int]:
 def prune_dead_letters(
     days: float | None, open_days: float | None, *, batch_size: int = 100
 ) -> Iterator[tuple[int, bool]]:
-    """Delete dead letters that came more than `days` ago, open ones after `open_days`.
+    """Delete dead letters that came more than `days` ago, and open ones after `open_days`.
 
-    Yield each batch's size, and whether it was of open ones; None keeps them.
+    None keeps them. Yield the size of each batch, and whether its letters were open.
     """
     is_open = Q(requeued_at=None, discarded_at=None)
     for those, age, were_open in ((~is_open, days, False), (is_open, open_days, True)):
@@ -54,7 +54,7 @@ def prune_dead_letters(
             continue
         old = DeadLetter.objects.filter(those, received_at__lt=_long_ago(age))
         while ids := list(old.order_by("received_at").values_list("id", flat=True)[:batch_size]):
-            # Once more: somebody may have requeued one meanwhile.
+            # Filtered again, because somebody may have requeued one meanwhile.
             deleted, _ = DeadLetter.objects.filter(those, id__in=ids).only("id").delete()
             yield deleted, were_open
 
@@ -62,7 +62,7 @@ def prune_dead_letters(
 def _delete_orphans(limit: int) -> None:
     """Delete log lines that are older than every execution.
 
-    A worker may write a run's last lines at the moment in which the execution is deleted.
+    A worker may write the last lines of a run at the moment at which its execution is deleted.
     """
     oldest = JobExecution.objects.order_by("id").values("id")[:1]
     orphans = LogLine.objects.filter(execution__lt=Subquery(oldest)).order_by("execution_id")

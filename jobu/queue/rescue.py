@@ -28,12 +28,12 @@ _BATCH_SIZE = 500
 def rescue(judge: UUID | None = None) -> list[Outcome]:
     """Fail the attempts of dead processes, by the same retry rule as any other failure.
 
-    A rescued run counts: a job that kills its worker must not do so for ever. A process that
-    rescues is the `judge`: if the database stands still after the judge's last heartbeat, each
-    statement here finds that heartbeat too old, and nobody dead.
+    A rescued run counts: a job that kills its worker must not do so for ever. The process that
+    rescues is the `judge`. If the database stood still after the judge's last heartbeat, that
+    heartbeat is too old for each statement here, and no process is taken for dead.
     """
     rescued: list[Outcome] = []
-    # Looked at before a transaction is opened: there is nearly always nothing to do.
+    # Checked before a transaction is opened, because there is nearly always nothing to do.
     while orphans(judge).exists():
         batch = _rescue_batch(judge)
         if not batch:
@@ -47,7 +47,7 @@ def rescue(judge: UUID | None = None) -> list[Outcome]:
 
 
 def orphans(judge: UUID | None = None) -> JobExecutionQuerySet:
-    """Return what processes hold that did not beat within the lease."""
+    """Return the running executions of processes that did not beat within the lease."""
     beating = Process.objects.alive().filter(id=OuterRef("claimed_by"))
     return JobExecution.objects.running().filter(~Exists(beating), _may_judge(judge))
 
@@ -85,6 +85,6 @@ def _failure(attempt: Attempt) -> Outcome:
 def _forget_dead_processes(judge: UUID | None) -> None:
     holding = JobExecution.objects.running().filter(claimed_by=OuterRef("id"))
     dead = Process.objects.stale().filter(~Exists(holding), _may_judge(judge))
-    # Deleted by id: MySQL cannot delete from a table that the same statement reads.
+    # By their ids, because MySQL cannot delete from a table that the same statement reads.
     if ids := list(dead.values_list("id", flat=True)):
         Process.objects.stale().filter(id__in=ids).delete()

@@ -14,7 +14,7 @@ from jobu.dialects import dialect_for
 from jobu.models import JobExecution
 from jobu.models.job_execution import ATTEMPT_FIELDS
 from jobu.outcomes import released
-from jobu.queue.claim import claim, claim_alone
+from jobu.queue.claim import claim, claim_in_one_statement
 from jobu.queue.settle import REFUSED, Settlement, settle_one_by_one
 from jobu.transactions import write_transaction
 
@@ -74,8 +74,12 @@ class Exchange:
         attempts: list[Attempt] = []
         self._is_commit_uncertain = True
         try:
-            if wanted.is_guess and not to_store and dialect_for(settings.DATABASE).claims_alone:
-                attempts = claim_alone(wanted.lanes[0], wanted.limit, self._process_id)
+            if (
+                wanted.is_guess
+                and not to_store
+                and dialect_for(settings.DATABASE).claims_in_one_statement
+            ):
+                attempts = claim_in_one_statement(wanted.lanes[0], wanted.limit, self._process_id)
                 self._disown_forgotten(attempts)
             else:
                 attempts = self._write(settlement, len(to_store), wanted)

@@ -35,7 +35,7 @@ FolderAdapter = load()
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path) -> Iterator[None]:
     with override_settings(
-        EVENTS_FOLDER=tmp_path, JOBU_QUEUE_ADAPTER="documented_adapters.FolderAdapter"
+        EVENTS_FOLDER=tmp_path, JOBU_QUEUE_DISPATCHER_ADAPTER="documented_adapters.FolderAdapter"
     ):
         yield
 

@@ -20,7 +20,7 @@ INSERT INTO {table} (
 SELECT
     CASE WHEN n %% 5 < 2 THEN 1 + n %% {crons} END,
     CASE WHEN n %% 99991 = 0 THEN 'rare' ELSE 'handler' || n %% 20 END,
-    '{{"order": 1}}', CASE WHEN n %% 5 < 2 THEN 'cron' ELSE 'api' END,
+    '{{"order": 1}}', CASE WHEN n %% 5 < 2 THEN 'cron' ELSE 'code' END,
     'queue' || n %% 4, 0,
     CASE WHEN n %% 5 < 2 THEN now() - (({rows} - n) * interval '2 seconds') END,
     now() - (({rows} - n) * interval '2 seconds'),

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from jobu import Worker, enqueue
 from jobu.admin import dashboard
 from jobu.models import CronJob, JobExecution, Status
-from jobu.stats import Overview, Range, read_overview
+from jobu.reading import Overview, Range, read_overview
 from jobu.testing import run_pending
 from tests.browser import Browser
 from tests.queue.builders import finished, process

@@ -163,9 +163,9 @@ def test_a_run_is_one_execution_with_the_params_of_both(api: Api) -> None:
 def test_the_list_is_paged_and_filtered(api: Api) -> None:
     rows = [cron(name=f"cron {n}", queue=f"queue{n % 2}", is_enabled=n % 2 == 0) for n in range(5)]
     cron(name="other", handler_name="fail")
-    page = api.get("crons", handler="echo", limit=2).body
+    page = api.get("crons", handler_name="echo", limit=2).body
     assert [item["id"] for item in page["items"]] == [rows[0].pk, rows[1].pk]
-    page = api.get("crons", handler="echo", limit=3, cursor=page["next"]).body
+    page = api.get("crons", handler_name="echo", limit=3, cursor=page["next"]).body
     assert [item["id"] for item in page["items"]] == [row.pk for row in rows[2:]]
     assert page["next"] is None
     for query, names in (
@@ -173,7 +173,7 @@ def test_the_list_is_paged_and_filtered(api: Api) -> None:
         ({"enabled": "false"}, {"cron 1", "cron 3"}),
         ({"search": "OTH"}, {"other"}),
         ({"search": "%"}, set()),
-        ({"handler": "fail", "enabled": "true"}, {"other"}),
+        ({"handler_name": "fail", "enabled": "true"}, {"other"}),
     ):
         assert {item["name"] for item in api.get("crons", **query).body["items"]} == names
 

@@ -131,7 +131,7 @@ def test_a_time_that_is_no_instant_is_refused(api: Api, moment: Any) -> None:
         ({"cursor": -1}, "cursor"),
         ({"limit": 0}, "limit"),
         ({"limit": 501}, "limit"),
-        ({"handler": "a\0b"}, "handler"),
+        ({"handler_name": "a\0b"}, "handler_name"),
         ({"queue": "\0"}, "queue"),
         ({"handlr": "echo"}, "handlr"),
     ],
@@ -181,7 +181,7 @@ def test_what_fails_inside_stays_inside(
     def fail(*_args: Any, **_options: Any) -> None:
         raise failure
 
-    monkeypatch.setattr("jobu.api.jobs.enqueue", fail)
+    monkeypatch.setattr("jobu.api.jobs.enqueue_from_api", fail)
     api.client.raise_request_exception = False
     for debug in (False, True):
         with override_settings(DEBUG=debug):

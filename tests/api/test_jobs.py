@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from jobu.api import history
 from jobu.models import CronJob, JobExecution, Status
-from jobu.queue import browse
+from jobu.reading import pages
 from jobu.testing import run_pending
 from tests.api.callers import Api
 from tests.queue.builders import database_now, finished, pending, running
@@ -147,10 +146,10 @@ def test_each_filter_finds_its_own_and_together_they_find_what_all_of_them_do(ap
     others = {
         "cron_id": finished(Status.FAILED, handler_name="fail", queue="mail").pk,
         "status": finished(job=cron, handler_name="fail", queue="mail").pk,
-        "handler": finished(Status.FAILED, job=cron, handler_name="echo", queue="mail").pk,
+        "handler_name": finished(Status.FAILED, job=cron, handler_name="echo", queue="mail").pk,
         "queue": finished(Status.FAILED, job=cron, handler_name="fail", queue="other").pk,
     }
-    query = {"cron_id": cron.pk, "status": "FAILED", "handler": "fail", "queue": "mail"}
+    query = {"cron_id": cron.pk, "status": "FAILED", "handler_name": "fail", "queue": "mail"}
     assert every_page(api, **query) == [wanted]
     for name, other in others.items():
         alone = every_page(api, **{name: query[name]})
@@ -179,8 +178,8 @@ def test_times_of_creation_are_found(api: Api) -> None:
 def test_where_little_matches_pages_are_short_and_the_cursors_lead_on(
     api: Api, monkeypatch: pytest.MonkeyPatch, with_cron: bool
 ) -> None:
-    monkeypatch.setattr(history, "SCAN", 3)
-    monkeypatch.setattr(browse, "LOOKED_AT", 3)
+    monkeypatch.setattr(pages, "SCANNED", 3)
+    monkeypatch.setattr(pages, "LOOKED_AT", 3)
     cron = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
     rare = [pending(job=cron, queue="rare" if n in (0, 7) else "default").pk for n in range(12)]
     JobExecution.objects.filter(pk__in=rare[2:5]).delete()

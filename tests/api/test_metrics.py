@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from jobu.api import metrics, tally
+from jobu.api import metrics
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Status, Tally
+from jobu.reading import tally
 from tests.api.callers import Api
 from tests.queue.builders import DAY, finished, needs_row_locks, pending, process, running, together
 
@@ -142,7 +143,7 @@ def test_what_waits_and_what_runs_is_seen(scrape: Callable[[], Read]) -> None:
 def test_the_values_of_a_label_are_bounded(
     scrape: Callable[[], Read], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobu.stats.names.MOST_NAMES", 3)
+    monkeypatch.setattr("jobu.reading.names.MAX_NAMES", 3)
     begin_long_ago()
     for number in range(6):
         pending(queue=f"queue{number}")

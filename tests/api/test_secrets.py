@@ -93,7 +93,7 @@ def test_another_handler_does_not_make_a_secret_of_the_first_public(api: Api) ->
     assert CronJob.objects.get().handler_params == {"smtp": PARAMS["smtp"]}
 
 
-@pytest.mark.parametrize("place", ["jobu.api.auth.hash_of", "jobu.api.jobs.enqueue"])
+@pytest.mark.parametrize("place", ["jobu.api.auth.hash_of", "jobu.api.jobs.enqueue_from_api"])
 def test_an_error_report_has_neither_the_token_nor_the_params(
     error_reports: Callable[[], str], monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

@@ -205,7 +205,7 @@ def test_jitter_moves_the_start_but_not_the_tick() -> None:
     assert execution.scheduled_time is not None
     delay = execution.available_at - execution.scheduled_time
     assert timedelta() <= delay <= timedelta(seconds=30)
-    assert job.execution(execution.scheduled_time).available_at == execution.available_at
+    assert job.row(execution.scheduled_time)["available_at"] == execution.available_at
 
 
 def test_run_now_is_outside_of_the_schedule() -> None:

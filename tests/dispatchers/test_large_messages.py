@@ -53,7 +53,12 @@ def test_headers_and_keys_of_a_megabyte_become_dead_letters_once(
     source.send([VALID])
     drain()
     assert JobExecution.objects.count() == 1
-    assert DeadLetter.objects.filter(reason__contains="JOBU_QUEUE_MAX_MESSAGE_BYTES").count() == 20
+    assert (
+        DeadLetter.objects.filter(
+            reason__contains="JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES"
+        ).count()
+        == 20
+    )
     if isinstance(source, Topic):
         # As after a restart of a dispatcher that died before it could commit.
         source.rewind()

@@ -18,9 +18,9 @@ from jobu import QueueDispatcher, enqueue
 from jobu.dispatchers import broker, queue
 from jobu.exceptions import AdapterError
 from jobu.handlers.registry import Registry
+from jobu.messages.store import store
 from jobu.models import DeadLetter, JobExecution, Process
-from jobu.queue.events import store
-from jobu.queue.pending import count_claimable
+from jobu.reading.depth import count_claimable
 from tests.dispatchers.memory_adapter import MemoryAdapter
 from tests.workers import wait_until
 
@@ -64,7 +64,7 @@ def test_messages_are_stored_then_completed(adapter: MemoryAdapter) -> None:
 def test_it_beats_like_any_other_process(adapter: MemoryAdapter) -> None:
     with QueueDispatcher(adapter=adapter):
         wait_until(lambda: Process.objects.exists(), "its row")
-        assert Process.objects.get().kind == "queue dispatcher"
+        assert Process.objects.get().kind == "queue-dispatcher"
     assert not Process.objects.exists()
 
 
@@ -190,7 +190,7 @@ def test_too_much_pending_makes_it_pause_until_there_is_room(
     caplog.set_level(logging.INFO, "jobu")
     for _ in range(25):
         adapter.send()
-    with override_settings(JOBU_QUEUE_MAX_PENDING=10):
+    with override_settings(JOBU_QUEUE_DISPATCHER_MAX_PENDING=10):
         dispatcher = QueueDispatcher(adapter=adapter, drain=True, idle_timeout=0.1)
         dispatcher.start()
     wait_until(lambda: "pauses: 10 executions" in caplog.text, "the pause")

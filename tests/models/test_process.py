@@ -67,4 +67,4 @@ def test_the_lease_is_looked_up_at_each_question(settings: Any) -> None:
 
 def test_a_process_is_named_by_kind_and_place() -> None:
     row = process(kind=ProcessKind.QUEUE_DISPATCHER, host="web-1", pid=4711)
-    assert str(row) == "queue dispatcher web-1:4711"
+    assert str(row) == "queue-dispatcher web-1:4711"

@@ -13,7 +13,7 @@ from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
 from jobu.exceptions import JobuError
 from jobu.models import JobExecution, Status
-from jobu.queue.claim import claim, claim_alone
+from jobu.queue.claim import claim, claim_in_one_statement
 from jobu.queue.lanes import Lane, find_lanes
 from jobu.transactions import write_transaction
 from tests.queue.builders import (
@@ -33,8 +33,9 @@ from tests.queue.builders import (
 
 pytestmark = pytest.mark.django_db
 
-needs_to_claim_alone = pytest.mark.skipif(
-    not dialect_for(settings.DATABASE).claims_alone, reason="one statement cannot claim here"
+needs_to_claim_in_one_statement = pytest.mark.skipif(
+    not dialect_for(settings.DATABASE).claims_in_one_statement,
+    reason="one statement cannot claim here",
 )
 
 
@@ -268,7 +269,7 @@ def test_a_lane_that_is_all_locked_does_not_hide_the_next_one() -> None:
         assert claimed_ids(1) == [low.pk]
 
 
-@needs_to_claim_alone
+@needs_to_claim_in_one_statement
 @pytest.mark.django_db(transaction=True)
 def test_one_statement_claims_what_a_transaction_would() -> None:
     executions = [pending(params={"n": n}, available_at=DatabaseNow(n - 9)) for n in range(5)]
@@ -277,7 +278,7 @@ def test_one_statement_claims_what_a_transaction_would() -> None:
     pending(available_at=DatabaseNow(DAY))
     lane, process_id = Lane("default", 0, 0.0), uuid.uuid4()
     with locked_elsewhere(executions[1]):
-        attempts = claim_alone(lane, 3, process_id)
+        attempts = claim_in_one_statement(lane, 3, process_id)
     assert [attempt.execution_id for attempt in attempts] == ids([executions[n] for n in (0, 2, 3)])
     assert [attempt.params["n"] for attempt in attempts] == [0, 2, 3]
     for attempt in attempts:
@@ -285,10 +286,10 @@ def test_one_statement_claims_what_a_transaction_would() -> None:
         assert (row.status, row.claimed_by, row.attempt) == (Status.RUNNING, process_id, 1)
         assert (attempt.number, attempt.claimed_by, attempt.queue) == (1, process_id, "default")
         assert row.started_at is not None
-    assert [a.execution_id for a in claim_alone(lane, 9, process_id)] == ids(
+    assert [a.execution_id for a in claim_in_one_statement(lane, 9, process_id)] == ids(
         [executions[1], executions[4]]
     )
-    assert claim_alone(lane, 9, process_id) == []
+    assert claim_in_one_statement(lane, 9, process_id) == []
 
 
 def claimed_in(lanes: list[Lane], limit: int, *, free: int | None = None) -> list[int]:

@@ -12,18 +12,18 @@ from django.core.management.color import no_style
 from django.db import connection
 from django.db.models import Max
 
-from jobu.api.tally import count_finished
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
 from jobu.models import CronJob, JobExecution, Process, Status, Tally
 from jobu.models.fields import StatusIndex
 from jobu.models.job_execution import IN_LANE
 from jobu.outcomes import succeeded
-from jobu.queue.claim import claim, claim_alone
+from jobu.queue.claim import claim, claim_in_one_statement
 from jobu.queue.lanes import Lane, find_lanes, look
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle
+from jobu.reading.tally import count_finished
 from jobu.transactions import write_transaction
 from tests.api.callers import caller
 from tests.queue.builders import DAY, attempt_of, claim_now, process, running
@@ -154,7 +154,7 @@ def test_claims_begin_where_the_lane_was_found_and_go_on_where_the_last_one_ende
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="one statement cannot claim here")
 def test_one_statement_claims_by_the_indexes() -> None:
     with caught() as statements:
-        assert len(claim_alone(Lane("queue2", 0, 0.0), 5, HOLDER)) == 5
+        assert len(claim_in_one_statement(Lane("queue2", 0, 0.0), 5, HOLDER)) == 5
     [statement] = statements
     plan = plan_of(statement)
     assert plan.indexes == {"jobu_exec_pending", "PRIMARY"}, plan.text

@@ -38,7 +38,7 @@ def test_what_is_not_given_comes_from_the_handler() -> None:
     assert (execution.handler_name, execution.queue, execution.priority) == ("own", "mail", 7)
     assert (execution.max_retry, execution.timeout_seconds) == (9, 30)
     assert execution.params == {}
-    assert (execution.status, execution.param_source) == (Status.PENDING, "api")
+    assert (execution.status, execution.param_source) == (Status.PENDING, "code")
     assert (execution.attempt, execution.retry_count, execution.errors) == (0, 0, [])
     assert (execution.claimed_by, execution.started_at, execution.finished_at) == (None,) * 3
     assert (execution.result, execution.dedupe_key, execution.job) == (None,) * 3

@@ -8,10 +8,7 @@ from jobu import cancel, retry
 from jobu.exceptions import NotJSONError
 from jobu.models import JobExecution, Status
 from jobu.outcomes import FINISHED
-from jobu.queue.cancel import cancel_many
-from jobu.queue.discard import discard_many
-from jobu.queue.prioritize import raise_priority_many
-from jobu.queue.retry import retry_many
+from jobu.queue.actions import cancel_many, discard_many, raise_priority_many, retry_many
 from tests.queue.builders import claim_now, column, finished, patiently, pending, running, together
 
 pytestmark = pytest.mark.django_db

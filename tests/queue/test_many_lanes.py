@@ -17,11 +17,11 @@ from jobu.models import JobExecution, Status
 from jobu.models.job_execution import IN_LANE
 from jobu.outcomes import succeeded
 from jobu.queue import lanes as lanes_module
-from jobu.queue.cancel import cancel
+from jobu.queue.actions import cancel
 from jobu.queue.claim import claim
 from jobu.queue.lanes import Place, find_lanes, look
-from jobu.queue.pending import count_claimable
 from jobu.queue.settle import settle
+from jobu.reading.depth import count_claimable
 from jobu.transactions import write_transaction
 from tests.queue.builders import (
     claim_now,
@@ -46,7 +46,7 @@ FAR = datetime(2999, 1, 1, tzinfo=UTC)
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a look find ten lanes, and step over three that are not due."""
     monkeypatch.setattr(look, "__defaults__", ((), None, 10))
-    monkeypatch.setattr(lanes_module, "_MOST_NOT_DUE", 3)
+    monkeypatch.setattr(lanes_module, "_MAX_NOT_DUE", 3)
 
 
 def fill(count: int, **fields: object) -> None:

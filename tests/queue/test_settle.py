@@ -14,7 +14,7 @@ import pytest
 from jobu import outcomes
 from jobu.exceptions import LateOutcomesError
 from jobu.models import JobExecution, Status
-from jobu.queue.cancel import cancel
+from jobu.queue.actions import cancel
 from jobu.queue.settle import settle
 from tests.queue.builders import (
     attempt_of,

@@ -13,7 +13,7 @@ from jobu.attempts import Attempt
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Status
 from jobu.outcomes import Outcome
-from jobu.queue.cancel import cancel
+from jobu.queue.actions import cancel
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle_one_by_one
 from tests.queue.builders import claim_now, claimed, failure, row_of, snapshot, store

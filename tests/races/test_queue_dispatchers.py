@@ -155,7 +155,7 @@ def test_a_dispatcher_stops_at_a_signal_and_leaves_its_group(
     workers: WorkerProcesses, topic: Topic
 ) -> None:
     dispatcher = start(workers, topic)
-    wait_until(lambda: Process.objects.filter(kind="queue dispatcher").exists(), "it", workers.logs)
+    wait_until(lambda: Process.objects.filter(kind="queue-dispatcher").exists(), "it", workers.logs)
     topic.send(numbered(range(10)))
     wait_for_all(workers, topic, 10)
     dispatcher.send(signal.SIGTERM)

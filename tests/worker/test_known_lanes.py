@@ -97,7 +97,7 @@ def test_a_worker_that_is_called_claims_without_a_look(worker: Worker) -> None:
         worker.poll()
     assert pending() == set()
     selects = [query["sql"] for query in queries if query["sql"].startswith("SELECT")]
-    if dialect_for(settings.DATABASE).claims_alone:
+    if dialect_for(settings.DATABASE).claims_in_one_statement:
         assert (len(queries), selects) == (1, [])
     else:
         assert len(selects) == 1

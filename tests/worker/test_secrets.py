@@ -12,8 +12,8 @@ from jobu import HandlerParams, HandlerResult, enqueue, handler, signals
 from jobu.adapters.base import QueueMessage
 from jobu.handlers.registry import handlers
 from jobu.masking import MASK
+from jobu.messages.format import read_event
 from jobu.models import JobExecution, Status
-from jobu.queue.messages import read_event
 from jobu.testing import run_pending
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("temporary_handlers")]

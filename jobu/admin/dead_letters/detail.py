@@ -26,10 +26,10 @@ from jobu.exceptions import DeadLetterError, MaskedError, MessageError
 from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
 from jobu.masking import restore_text
+from jobu.messages import requeue
+from jobu.messages.format import read_event
 from jobu.models import DeadLetter, JobExecution
 from jobu.models.dead_letter import masked
-from jobu.queue.dead_letters import requeue
-from jobu.queue.messages import read_event
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.words import badge, moment_html, shorten
 from jobu.conf import settings
 from jobu.exceptions import DeadLetterError, MessageError
+from jobu.messages import discard
 from jobu.models import DeadLetter, JobExecution
-from jobu.queue.dead_letters import discard
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:

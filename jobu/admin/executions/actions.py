@@ -11,10 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from jobu.outcomes import FINISHED, Status
-from jobu.queue.cancel import CANCELLABLE, cancel_many
-from jobu.queue.discard import discard_many
-from jobu.queue.prioritize import raise_priority_many
-from jobu.queue.retry import RETRIABLE, retry_many
+from jobu.queue.actions import (
+    CANCELLABLE,
+    RETRIABLE,
+    cancel_many,
+    discard_many,
+    raise_priority_many,
+    retry_many,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

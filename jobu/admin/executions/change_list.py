@@ -21,7 +21,7 @@ from jobu.jsonable import storable_time
 from jobu.models import CronJob
 from jobu.models.job_execution import ParamSource
 from jobu.outcomes import DEAD, Status
-from jobu.queue.browse import browse, count, first_id_after, first_id_since
+from jobu.reading.pages import browse, count, first_id_after, first_id_since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,8 +28,8 @@ from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
 from jobu.models import CronJob, JobExecution, Process
 from jobu.outcomes import MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH, Status
-from jobu.queue.browse import browse
-from jobu.queue.retry import RETRIABLE
+from jobu.queue.actions import RETRIABLE
+from jobu.reading.pages import browse
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -27,9 +27,9 @@ from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.filters import HandlerFilter, QueueFilter
 from jobu.admin.shared.words import moment_html, shorten
 from jobu.jsonable import storable_text
+from jobu.messages import message_key
 from jobu.models import DeadLetter, JobExecution
 from jobu.outcomes import DEAD
-from jobu.queue.event_rows import message_key
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

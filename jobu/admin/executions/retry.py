@@ -16,7 +16,7 @@ from jobu.conf import settings
 from jobu.jsonable import storable_text
 from jobu.models import JobExecution
 from jobu.outcomes import MAX_MESSAGE_LENGTH
-from jobu.queue.retry import retry
+from jobu.queue.actions import retry
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:

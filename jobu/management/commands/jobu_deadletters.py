@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from jobu.exceptions import JobuError
 from jobu.management.arguments import whole
+from jobu.messages import discard, requeue
 from jobu.models import DeadLetter
 from jobu.printable import printable, printable_lines
-from jobu.queue.dead_letters import discard, requeue
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 class Command(BaseCommand):
     help = (
-        "Send a message through the configured adapter (JOBU_QUEUE_ADAPTER), of which a queue "
-        "dispatcher makes an execution of the handler."
+        "Send a message through the configured adapter (JOBU_QUEUE_DISPATCHER_ADAPTER). A queue "
+        "dispatcher makes an execution of the handler of it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 class Command(ProcessCommand):
     help = (
-        "Make executions of the messages of a queue system (JOBU_QUEUE_ADAPTER; Kafka unless set), "
-        "each message once; what cannot be one becomes a dead letter. Any number may run. Workers "
-        "run what they make. Stop it with SIGTERM or Ctrl-C."
+        "Make executions of the messages of a queue system (JOBU_QUEUE_DISPATCHER_ADAPTER; Kafka "
+        "unless set), each message once; what cannot be one becomes a dead letter. Any number may "
+        "run. Workers run what they make. Stop it with SIGTERM or Ctrl-C."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,14 +30,14 @@ class Command(ProcessCommand):
             type=whole,
             metavar="N",
             help="messages in one transaction at most "
-            f"(JOBU_QUEUE_BATCH_SIZE, now {settings.QUEUE_BATCH_SIZE})",
+            f"(JOBU_QUEUE_DISPATCHER_BATCH_SIZE, now {settings.QUEUE_DISPATCHER_BATCH_SIZE})",
         )
         parser.add_argument(
             "--max-pending",
             type=whole,
             metavar="N",
             help="pause while so many executions are claimable "
-            f"(JOBU_QUEUE_MAX_PENDING, now {settings.QUEUE_MAX_PENDING})",
+            f"(JOBU_QUEUE_DISPATCHER_MAX_PENDING, now {settings.QUEUE_DISPATCHER_MAX_PENDING})",
         )
         parser.add_argument(
             "--drain", action="store_true", help="exit 0 once nothing has come for a while"

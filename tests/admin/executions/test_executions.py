@@ -12,7 +12,7 @@ from jobu import enqueue
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, LogLine, Status
 from jobu.models.job_execution import ParamSource
-from jobu.queue import browse
+from jobu.reading import pages
 from jobu.testing import run_pending
 from tests.admin.pages import cron, list_of, page_of, told
 from tests.queue.builders import database_now, finished, pending, process, running
@@ -87,7 +87,7 @@ def test_the_list_can_be_filtered(admin_client: Client) -> None:
         ({"handler_name": "no such handler"}, []),
         ({"cron": job.pk}, [mail]),
         ({"param_source": "cron"}, [mail]),
-        ({"param_source": "api", "status": "dead", "handler_name": "echo"}, [late]),
+        ({"param_source": "code", "status": "dead", "handler_name": "echo"}, [late]),
         ({"q": f"#{failed.pk}"}, [failed]),
         ({"q": "no such key"}, []),
     ]:
@@ -134,7 +134,7 @@ def test_pages_follow_by_links_and_the_count_is_bounded(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jobu.admin.executions.model_admin.JobExecutionAdmin.list_per_page", 2)
-    monkeypatch.setattr(browse, "COUNTED", 4)
+    monkeypatch.setattr(pages, "COUNTED", 4)
     ids = [pending(queue="mail").pk for _ in range(5)][::-1]
     address = list_of(JobExecution, queue="mail")
     seen: list[int] = []
@@ -155,7 +155,7 @@ def test_pages_follow_by_links_and_the_count_is_bounded(
 def test_a_page_says_that_it_did_not_look_at_everything(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browse, "LOOKED_AT", 3)
+    monkeypatch.setattr(pages, "LOOKED_AT", 3)
     rare = pending(queue="rare")
     for _ in range(4):
         pending()
@@ -170,7 +170,7 @@ def test_a_page_says_that_it_did_not_look_at_everything(
 def test_what_is_searched_for_is_found_however_old_it_is(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browse, "LOOKED_AT", 1)
+    monkeypatch.setattr(pages, "LOOKED_AT", 1)
     old = pending(queue="mail", dedupe_key="welcome:42")
     pending()
     pending()

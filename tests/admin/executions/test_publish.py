@@ -44,7 +44,7 @@ class Outbox(BaseQueueAdapter):
 
 @pytest.fixture(autouse=True)
 def _outbox(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.JOBU_QUEUE_ADAPTER = f"{__name__}.Outbox"
+    settings.JOBU_QUEUE_DISPATCHER_ADAPTER = f"{__name__}.Outbox"
     monkeypatch.setattr(Outbox, "sent", [])
 
 

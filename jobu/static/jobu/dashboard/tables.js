@@ -3,7 +3,7 @@
 
 window.jobuTables = (format, texts, urls) => {
   const MOST_HANDLERS = 20;
-  // What jobu.stats calls all those that it does not tell apart.
+  // What jobu.reading calls all those that it does not tell apart.
   const OTHER = "(other)";
   const byId = (name) => document.getElementById(`board-${name}`);
   const say = (name, text) => { byId(name).textContent = text; };
