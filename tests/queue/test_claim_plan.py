@@ -263,7 +263,12 @@ def test_a_prune_finds_old_history_by_the_index_of_finish_times() -> None:
         {"cron_id": "CRON"},
         {"cron_id": "CRON", "status": "FAILED"},
         {"from": "2026-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"},
-        {"to": "2100-01-01T00:00:00Z", "status": "TIMEOUT", "handler_name": "echo", "queue": "queue1"},
+        {
+            "to": "2100-01-01T00:00:00Z",
+            "status": "TIMEOUT",
+            "handler_name": "echo",
+            "queue": "queue1",
+        },
     ],
     ids=str,
 )
