@@ -3,7 +3,7 @@
 
 window.jobuTables = (format, texts, urls) => {
   const MOST_HANDLERS = 20;
-  // What jobu.reading calls all those that it does not tell apart.
+  // The name that jobu.reading gives to all beyond its limit of names.
   const OTHER = "(other)";
   const byId = (name) => document.getElementById(`board-${name}`);
   const say = (name, text) => { byId(name).textContent = text; };
