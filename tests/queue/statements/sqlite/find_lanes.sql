@@ -1,0 +1,93 @@
+WITH RECURSIVE lane (queue, priority, available_at, id, chain, place) AS (
+    SELECT f.queue, f.priority, f.available_at, f.id, 0, 1
+    FROM "jobu_jobexecution" f
+    WHERE f.id = COALESCE((
+            SELECT n.id
+            FROM "jobu_jobexecution" n
+            WHERE n.status = 'PENDING'
+                AND n.aside_until = '1970-01-01 00:00:00'
+                AND n.queue = :after_queue
+                AND n.priority > :after_priority
+            ORDER BY n.priority, n.available_at, n.id
+            LIMIT 1 ), (
+            SELECT n.id
+            FROM "jobu_jobexecution" n
+            WHERE n.status = 'PENDING'
+                AND n.aside_until = '1970-01-01 00:00:00'
+                AND n.queue > :after_queue
+            ORDER BY n.queue, n.priority, n.available_at, n.id
+            LIMIT 1 ))
+    UNION ALL
+    SELECT f.queue, f.priority, f.available_at, f.id, lane.chain, lane.place + 1
+    FROM lane
+    JOIN "jobu_jobexecution" f ON f.id = COALESCE((
+            SELECT n.id
+            FROM "jobu_jobexecution" n
+            WHERE n.status = 'PENDING'
+                AND n.aside_until = '1970-01-01 00:00:00'
+                AND n.queue = lane.queue
+                AND n.priority > lane.priority
+            ORDER BY n.priority, n.available_at, n.id
+            LIMIT 1 ), (
+            SELECT n.id
+            FROM "jobu_jobexecution" n
+            WHERE n.status = 'PENDING'
+                AND n.aside_until = '1970-01-01 00:00:00'
+                AND n.queue > lane.queue
+            ORDER BY n.queue, n.priority, n.available_at, n.id
+            LIMIT 1 ))
+    WHERE lane.place < :max_lanes )
+SELECT *
+FROM (
+    SELECT lane.queue, lane.priority, ((JULIANDAY(lane.available_at) - JULIANDAY('now')) * 86400) AS due_in, CAST(lane.available_at AS text) AS time, lane.id
+    FROM lane
+    ORDER BY chain, place
+    LIMIT :max_lanes ) AS lanes
+UNION ALL
+SELECT NULL, NULL, (
+    SELECT ((JULIANDAY(n.aside_until) - JULIANDAY('now')) * 86400)
+    FROM "jobu_jobexecution" n
+    WHERE n.status = 'PENDING'
+        AND n.aside_until > '1970-01-01 00:00:00'
+    ORDER BY n.aside_until
+    LIMIT 1 ), NULL, NULL;
+
+WITH RECURSIVE lane (queue, priority, available_at, id, chain, place) AS (
+    SELECT f.queue, f.priority, f.available_at, f.id, 0, 1
+    FROM "jobu_jobexecution" f
+    WHERE f.id = (
+        SELECT n.id
+        FROM "jobu_jobexecution" n
+        WHERE n.status = 'PENDING'
+            AND n.aside_until = '1970-01-01 00:00:00'
+            AND n.queue = :queue
+            AND n.priority > :after_priority
+        ORDER BY n.priority, n.available_at, n.id
+        LIMIT 1 )
+    UNION ALL
+    SELECT f.queue, f.priority, f.available_at, f.id, lane.chain, lane.place + 1
+    FROM lane
+    JOIN "jobu_jobexecution" f ON f.id = (
+        SELECT n.id
+        FROM "jobu_jobexecution" n
+        WHERE n.status = 'PENDING'
+            AND n.aside_until = '1970-01-01 00:00:00'
+            AND n.queue = lane.queue
+            AND n.priority > lane.priority
+        ORDER BY n.priority, n.available_at, n.id
+        LIMIT 1 )
+    WHERE lane.place < :max_lanes )
+SELECT *
+FROM (
+    SELECT lane.queue, lane.priority, ((JULIANDAY(lane.available_at) - JULIANDAY('now')) * 86400) AS due_in, CAST(lane.available_at AS text) AS time, lane.id
+    FROM lane
+    ORDER BY chain, place
+    LIMIT :max_lanes ) AS lanes
+UNION ALL
+SELECT NULL, NULL, (
+    SELECT ((JULIANDAY(n.aside_until) - JULIANDAY('now')) * 86400)
+    FROM "jobu_jobexecution" n
+    WHERE n.status = 'PENDING'
+        AND n.aside_until > '1970-01-01 00:00:00'
+    ORDER BY n.aside_until
+    LIMIT 1 ), NULL, NULL;
