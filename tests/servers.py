@@ -192,7 +192,7 @@ class _MySQLFamily(PrivateServer):
 
     def create(self) -> None:
         program, *options = self.initialize
-        _check(self.run(program, "--no-defaults", *options, f"--datadir={self.folder}/data"))
+        _check(self.run(program, "--no-defaults", *options, *self._folders()))
         self.start()
         self._execute("CREATE USER root@'%'")
         self._execute("GRANT ALL ON *.* TO root@'%'")
@@ -202,13 +202,17 @@ class _MySQLFamily(PrivateServer):
         return [
             self.program,
             "--no-defaults",
-            f"--datadir={self.folder}/data",
+            *self._folders(),
             f"--port={self.port}",
             f"--bind-address={self.host}",
             "--skip-name-resolve",
             f"--socket={self.folder}/server.sock",
             f"--pid-file={self.folder}/server.pid",
         ]
+
+    def _folders(self) -> tuple[str, ...]:
+        # A server that starts deletes the temporary tables of others that it finds beside its own.
+        return (f"--datadir={self.folder}/data", f"--tmpdir={self.folder}")
 
     @contextmanager
     def locked(self, table: str) -> Iterator[None]:
