@@ -1,4 +1,4 @@
-"""System checks: say at start what would go wrong later, and what to do about it."""
+"""Check the settings: each by itself, then what makes sense only together."""
 
 from __future__ import annotations
 
@@ -10,79 +10,23 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from django.conf import settings as django_settings
 from django.core import checks
-from django.core.checks import CheckMessage, Error, Tags, register
-from django.db import Error as DatabaseFailure
+from django.core.checks import CheckMessage, Error
 from django.db import connections, router
 from django.utils.module_loading import import_string
 
 from jobu.conf import PREFIX, setting_types, settings
-from jobu.dialects import dialect_of
 from jobu.exceptions import OptionError
-from jobu.handlers.discovery import problems
 from jobu.handlers.options import check_execution_options
-from jobu.handlers.registry import handlers
-from jobu.masking import is_one_of
-from jobu.models import CronJob, JobExecution
+from jobu.models import JobExecution
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 
-TAG = "jobu"
-
-
-@register(TAG)
 def check_settings(**_kwargs: Any) -> list[CheckMessage]:
     mistyped = list(_mistyped_settings())
     # Combinations of values make sense only once each value does.
     return [*mistyped, *_unknown_settings(), *([] if mistyped else _combinations())]
-
-
-@register(TAG)
-def check_handlers(**_kwargs: Any) -> list[CheckMessage]:
-    found = [checks.Warning(problem, hint=hint, id="jobu.W002") for problem, hint in problems()]
-    return [*found, *_misspelt_sensitive_names()]
-
-
-@register(TAG, deploy=True)
-def check_bounds(**_kwargs: Any) -> list[CheckMessage]:
-    """Handlers use the project's own connections; jobu bounds those of its processes itself."""
-    alias = settings.DATABASE
-    if alias not in connections:
-        return []
-    connection = connections[alias]
-    bounds = dialect_of(connection).bounds()
-    missing = {
-        name: bounds[name] for name in bounds if name not in connection.settings_dict["OPTIONS"]
-    }
-    if not missing:
-        return []
-    return [
-        checks.Warning(
-            f"DATABASES[{alias!r}] does not bound how long a handler waits for a lost server.",
-            hint=f"Add to its OPTIONS, with seconds that suit your longest statement: {missing}",
-            id="jobu.W004",
-        )
-    ]
-
-
-@register(TAG, Tags.database)
-def check_database(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
-    """Runs with `migrate`, `check --database` and jobu's own commands."""
-    alias = settings.DATABASE
-    if alias not in (databases or ()) or alias not in connections:
-        return []
-    connection = connections[alias]
-    try:
-        missing = dialect_of(connection).missing_requirement(connection)
-        if missing:
-            return [Error(missing + ".", hint="Upgrade the database server.", id="jobu.E006")]
-        if CronJob._meta.db_table not in connection.introspection.table_names():
-            return []
-        return list(_cron_problems())
-    except DatabaseFailure:
-        # Unreachable for now: whoever needs it will say so.
-        return []
 
 
 def _mistyped_settings() -> Iterator[CheckMessage]:
@@ -149,21 +93,6 @@ def _impossible_for_events(name: str, value: Any) -> Iterator[CheckMessage]:
                 hint=f"No execution can have this {option}.",
                 id="jobu.E001",
             )
-
-
-def _misspelt_sensitive_names() -> Iterator[CheckMessage]:
-    for spec in handlers:
-        fields = spec.fields
-        # What is inside an object is not described, so any name may stand there.
-        if fields is None or any(field.kind == "json" for field in fields):
-            continue
-        for name in spec.options.sensitive:
-            if not any(is_one_of(field.name, [name]) for field in fields):
-                yield checks.Warning(
-                    f"The handler {spec.name!r} calls {name!r} sensitive, but takes no such param.",
-                    hint=f"It takes {', '.join(field.name for field in fields) or 'nothing'}.",
-                    id="jobu.W005",
-                )
 
 
 def _unknown_settings() -> Iterator[CheckMessage]:
@@ -253,20 +182,6 @@ def _has_local_time(alias: str) -> bool:
     connection = connections[alias]
     zone = connection.settings_dict.get("TIME_ZONE")
     return bool(zone) and zone != "UTC" and not connection.features.supports_timezones
-
-
-def _cron_problems() -> Iterator[CheckMessage]:
-    # No more than the first thousand: a check must not delay a start by much.
-    for job in CronJob.objects.filter(is_enabled=True).order_by("id")[:1000]:
-        found = job.find_problems()
-        if job.handler_name not in handlers:
-            found.append(f"no installed app has a handler {job.handler_name!r}")
-        for problem in found:
-            yield checks.Warning(
-                f"The cron job {job.name!r} cannot run: {problem}.",
-                hint="Correct or disable it in the admin.",
-                id="jobu.W003",
-            )
 
 
 def _fits(value: Any, expected: Any) -> bool:
