@@ -14,8 +14,10 @@ from django.db import connections
 from django.utils import translation
 from django.utils.log import AdminEmailHandler
 
+from jobu import signals
 from jobu.handlers.context import find_current_job
 from jobu.handlers.registry import handlers
+from jobu.models import JobExecution
 from tests import kafka as kafkas
 from tests.browser import browser, chromium
 from tests.redis_stream import RedisStream
@@ -99,6 +101,19 @@ def temporary_handlers() -> Iterator[None]:
     finally:
         handlers._specs.clear()
         handlers._specs.update(before)
+
+
+@pytest.fixture
+def enqueued() -> Iterator[list[JobExecution]]:
+    """Collect what `execution_enqueued` is sent for."""
+    executions: list[JobExecution] = []
+
+    def collect(execution: JobExecution, **_: Any) -> None:
+        executions.append(execution)
+
+    signals.execution_enqueued.connect(collect)
+    yield executions
+    signals.execution_enqueued.disconnect(collect)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import redis
 
 from tests.servers import free_port, missing
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 URL = os.environ.get("JOBU_TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
 GROUP = "jobu-queue-dispatcher"

@@ -17,7 +17,7 @@ from jobu.adapters.names import names_in
 from jobu.exceptions import AdapterError
 from jobu.testing import QueueAdapterConformance
 from tests.kafka import REAL, Kafka, MockKafka, Topic
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.pure
 

@@ -13,7 +13,7 @@ from jobu.models import CronJob, JobExecution, Status
 from jobu.reading import Overview, Range, read_overview
 from jobu.testing import run_pending
 from tests.browser import Browser
-from tests.queue.builders import finished, process
+from tests.builders import finished, process
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Process, Status
 from tests.admin.pages import act, list_of, page_of
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.builders import database_now, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,9 @@ from selenium.webdriver.support.ui import Select
 
 from jobu import cancel, enqueue
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Status
-from tests.admin.pages import cron, user_with
+from tests.admin.pages import user_with
 from tests.browser import Browser
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.builders import cron, database_now, finished, pending, process, running
 from tests.workers import WorkerProcesses
 
 pytestmark = pytest.mark.browser

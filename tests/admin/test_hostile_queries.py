@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 
 from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, LogLine, Process, Status
-from tests.admin.pages import act, cron, list_of, page_of, staff
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.admin.pages import act, list_of, page_of, staff
+from tests.builders import cron, database_now, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, LogLine, Process, Status
-from tests.admin.pages import cron, list_of, page_of, staff
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.admin.pages import list_of, page_of, staff
+from tests.builders import cron, database_now, finished, pending, process, running
 
 # What a page shows to whom is the same on every database, and these are thousands of pages.
 pytestmark = [pytest.mark.django_db, pytest.mark.pure, pytest.mark.timeout(600)]

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from jobu.models import ApiToken, CronJob, JobExecution, Status
 from tests.api.callers import KINDS, ROOT, Api, bearer, caller, session, token, user
-from tests.queue.builders import finished, pending
+from tests.builders import finished, pending
 
 pytestmark = pytest.mark.django_db
 

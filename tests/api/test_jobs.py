@@ -11,7 +11,7 @@ from jobu.models import CronJob, JobExecution, Status
 from jobu.reading import pages
 from jobu.testing import run_pending
 from tests.api.callers import Api
-from tests.queue.builders import database_now, finished, pending, running
+from tests.builders import database_now, finished, pending, running
 
 MISSING = 2**62
 

@@ -29,7 +29,7 @@ from schemathesis.specs.openapi.checks import (
 
 from jobu.models import CronJob, JobExecution, Status
 from tests.api.callers import KINDS, Api, caller
-from tests.queue.builders import DAY, finished, pending, process, running
+from tests.builders import DAY, finished, pending, process, running
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(180)]
 

@@ -11,7 +11,7 @@ from django.test import Client, override_settings
 
 from jobu.models import CronJob, Status
 from tests.api.callers import Api, bearer, caller, session, user
-from tests.queue.builders import DAY, finished, pending, process, running
+from tests.builders import DAY, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 

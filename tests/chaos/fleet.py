@@ -16,7 +16,8 @@ from random import Random
 from typing import Any
 
 from tests.chaos.history import FINAL, Figures, History
-from tests.workers import MANAGE, WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import MANAGE, WorkerProcess, WorkerProcesses
 
 OUTAGE = ("cannot use the database", "will be tried again in")
 """The errors that a process may log while it has no database: its own, and its handlers'."""

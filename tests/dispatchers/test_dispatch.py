@@ -14,7 +14,7 @@ from jobu.dispatchers.dispatch import dispatch, seconds_to_next
 from jobu.exceptions import OptionError
 from jobu.models import CronJob, JobExecution, Status
 from jobu.queue.rescue import rescue
-from tests.dispatchers.builders import cron, make_due, minute_ago, planned, ticks
+from tests.builders import cron, make_due, minute_ago, planned, ticks
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ THREE_HOURS = timedelta(hours=3)
 
 
 def test_a_new_cron_job_is_planned_and_does_not_fire_the_past() -> None:
-    job = cron()
+    job = cron(cron_expression="* * * * *")
     assert dispatch() == 1
     job.refresh_from_db()
     assert ticks(job) == []
@@ -50,13 +50,13 @@ def test_a_tick_becomes_an_execution_with_a_snapshot_of_the_cron() -> None:
 
 @pytest.mark.parametrize(("misfire", "runs"), [("latest", 1), ("skip", 0), ("all", 36)])
 def test_after_three_hours_of_downtime_the_policy_decides(misfire: str, runs: int) -> None:
-    job = planned(expression="*/5 * * * *", misfire=misfire)
+    job = planned(cron_expression="*/5 * * * *", misfire=misfire)
     # Not a multiple of five minutes ago, so that no tick is on time.
     now = timezone.now()
     newest = now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)
     if now - newest < timedelta(seconds=90):
         CronJob.objects.update(
-            cron_expression="2-57/5 * * * *", planned="cron\n2-57/5 * * * *\nUTC"
+            cron_expression="2-57/5 * * * *", planned="nightly\n2-57/5 * * * *\nUTC"
         )
         newest -= timedelta(minutes=3)
     CronJob.objects.filter(pk=job.pk).update(next_run_at=newest - timedelta(minutes=5 * 35))
@@ -122,7 +122,7 @@ def test_a_tick_that_has_an_execution_is_not_made_again() -> None:
 
 @pytest.mark.parametrize("by_sql", [False, True])
 def test_an_edit_by_any_means_takes_effect_and_fires_nothing_of_the_past(by_sql: bool) -> None:
-    job = planned(expression="0 0 1 1 *")
+    job = planned(cron_expression="0 0 1 1 *")
     assert seconds_to_next() is not None
     if by_sql:
         with connection.cursor() as cursor:

@@ -21,8 +21,8 @@ from jobu.handlers.registry import Registry
 from jobu.messages.store import store
 from jobu.models import DeadLetter, JobExecution, Process
 from jobu.reading.depth import count_claimable
-from tests.dispatchers.memory_adapter import MemoryAdapter
-from tests.workers import wait_until
+from tests.memory_adapter import MemoryAdapter
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

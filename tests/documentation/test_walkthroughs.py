@@ -12,7 +12,7 @@ from tests.documentation.walkthrough import Walkthrough, fresh_checkout
 from tests.packaging.distributions import ROOT, can_download
 from tests.sample.browser import Browser
 from tests.servers import missing
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.pure, pytest.mark.processes, pytest.mark.timeout(300)]
 

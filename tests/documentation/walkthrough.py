@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.documentation.blocks import Block, blocks_of
 from tests.packaging.distributions import ROOT, clean_environment, run
 from tests.servers import free_port
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 _UNTIL_CTRL_C = ("make demo", "make run", "python manage.py runworker", "python manage.py runjobu")
 _RELOADED = "all processes are started again"

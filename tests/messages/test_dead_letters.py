@@ -12,7 +12,7 @@ from jobu.exceptions import DeadLetterError, MessageError
 from jobu.messages.dead_letters import discard, requeue
 from jobu.messages.store import store
 from jobu.models import CronJob, DeadLetter, JobExecution
-from tests.queue.builders import together
+from tests.connections import together
 
 pytestmark = pytest.mark.django_db
 

@@ -10,20 +10,9 @@ from django.db import DataError, IntegrityError, transaction
 
 from jobu.models import CronJob, JobExecution
 from jobu.models.cron_job import Misfire
-from tests.queue.builders import pending
+from tests.builders import cron, pending
 
 pytestmark = pytest.mark.django_db
-
-
-def cron(**fields: Any) -> CronJob:
-    return CronJob.objects.create(
-        **{
-            "name": "nightly",
-            "cron_expression": "0 0 * * *",
-            "handler_name": "echo",
-            **fields,
-        }
-    )
 
 
 def refused(job: CronJob, **change: Any) -> bool:

@@ -13,9 +13,9 @@ import pytest
 from django.db import DataError, IntegrityError, connection, transaction
 
 from jobu.dialects import DatabaseNow
-from jobu.models import CronJob, JobExecution, Status
+from jobu.models import JobExecution, Status
 from jobu.outcomes import FINISHED
-from tests.queue.builders import column, database_now, finished, pending, running
+from tests.builders import column, cron, database_now, finished, pending, running
 
 pytestmark = pytest.mark.django_db
 
@@ -48,10 +48,6 @@ def session_in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
         cursor.execute(back)
     time.tzset()
-
-
-def cron(name: str = "nightly") -> CronJob:
-    return CronJob.objects.create(name=name, cron_expression="0 0 * * *", handler_name="echo")
 
 
 @pytest.mark.parametrize("status", ["DONE", "", "pending", "Pending", "PENDING "])

@@ -9,7 +9,7 @@ from django.db import DataError, IntegrityError, transaction
 
 from jobu.models import Process
 from jobu.models.process import ProcessKind
-from tests.queue.builders import database_now, process
+from tests.builders import database_now, process
 
 pytestmark = pytest.mark.django_db
 

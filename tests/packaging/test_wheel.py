@@ -21,7 +21,7 @@ from tests.packaging.distributions import (
     clean_environment,
     run,
 )
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.pure, pytest.mark.processes]
 

@@ -26,8 +26,8 @@ from jobu.queue.settle import settle
 from jobu.reading.tally import count_finished
 from jobu.transactions import write_transaction
 from tests.api.callers import caller
-from tests.queue.builders import DAY, attempt_of, claim_now, process, running
-from tests.queue.plans import TABLE, Plan, Statement, caught, plan_of
+from tests.builders import DAY, attempt_of, claim_now, process, running
+from tests.plans import TABLE, Plan, Statement, caught, plan_of
 
 pytestmark = pytest.mark.django_db
 

@@ -21,15 +21,16 @@ from jobu.exceptions import (
     OptionError,
 )
 from jobu.models import CronJob, JobExecution, Status
+from tests.builders import column, database_now, finished
+from tests.connections import rolled_back, together
 from tests.project.shop.jobs import Echo, async_echo
-from tests.queue.builders import column, database_now, finished, rolled_back, together
 
 pytestmark = pytest.mark.django_db
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 
 
-@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.usefixtures("temporary_handlers")
 def test_what_is_not_given_comes_from_the_handler() -> None:
     @handler("own", queue="mail", priority=7, max_retry=9, timeout_seconds=30)
     def own() -> None: ...
@@ -44,7 +45,7 @@ def test_what_is_not_given_comes_from_the_handler() -> None:
     assert (execution.result, execution.dedupe_key, execution.job) == (None,) * 3
 
 
-@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.usefixtures("temporary_handlers")
 def test_what_is_given_wins_over_the_handler() -> None:
     @handler("own", queue="mail", priority=7, max_retry=9, timeout_seconds=30)
     def own() -> None: ...

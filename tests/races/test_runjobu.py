@@ -16,7 +16,8 @@ from jobu import enqueue
 from jobu.models import CronJob, JobExecution, Process, Status
 from tests.project.shop import jobs
 from tests.servers import free_port
-from tests.workers import WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcesses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 

@@ -12,7 +12,7 @@ from jobu.models import CronJob
 from jobu.queue.lanes import look
 from jobu.reading import next_ticks, read_processes, waiting
 from jobu.reading.names import OTHER
-from tests.queue.builders import DAY, database_now, finished, pending, process, running
+from tests.builders import DAY, database_now, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from tests.kafka import Kafka, Topic
 from tests.sample.browser import Browser
 from tests.sample.databases import mysql_database, postgres_database
 from tests.sample.project import SampleProject
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.pure, pytest.mark.processes]
 

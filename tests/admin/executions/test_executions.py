@@ -14,8 +14,8 @@ from jobu.models import JobExecution, LogLine, Status
 from jobu.models.job_execution import ParamSource
 from jobu.reading import pages
 from jobu.testing import run_pending
-from tests.admin.pages import cron, list_of, page_of, told
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.admin.pages import list_of, page_of, told
+from tests.builders import cron, database_now, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,8 @@ from django.urls import reverse
 from jobu import BaseQueueAdapter
 from jobu.exceptions import AdapterError
 from jobu.models import JobExecution
-from tests.admin.pages import cron, history, list_of, staff, told
+from tests.admin.pages import history, list_of, staff, told
+from tests.builders import cron
 
 pytestmark = pytest.mark.django_db
 

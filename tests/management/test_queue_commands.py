@@ -24,7 +24,7 @@ from jobu.handlers.registry import Registry
 from jobu.messages.format import read_event
 from jobu.messages.store import store
 from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution
-from tests.dispatchers.memory_adapter import MemoryAdapter
+from tests.memory_adapter import MemoryAdapter
 
 pytestmark = pytest.mark.django_db
 
@@ -101,9 +101,7 @@ def test_publish_keeps_its_adapter_until_a_setting_changes(outbox: list[Any]) ->
 
 def test_an_adapter_that_cannot_publish_says_so() -> None:
     with (
-        override_settings(
-            JOBU_QUEUE_DISPATCHER_ADAPTER="tests.dispatchers.memory_adapter.MemoryAdapter"
-        ),
+        override_settings(JOBU_QUEUE_DISPATCHER_ADAPTER="tests.memory_adapter.MemoryAdapter"),
         pytest.raises(AdapterError, match="MemoryAdapter cannot publish"),
     ):
         jobu.publish("echo")

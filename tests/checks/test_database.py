@@ -17,7 +17,7 @@ from jobu.checks import check_database
 from jobu.dialects import dialect_for
 from jobu.dialects.mysql import MySQLDialect
 from jobu.dialects.sqlite import SQLiteDialect
-from jobu.models import CronJob
+from tests.builders import cron
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,11 +72,6 @@ def test_mysql_and_mariadb_have_their_own_oldest_versions(
     assert MySQLDialect().missing_requirement(server) == expected
 
 
-def cron_job(**fields: Any) -> CronJob:
-    fields = {"cron_expression": "0 0 * * *", "handler_name": "echo", **fields}
-    return CronJob.objects.create(**fields)
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("fields", "problem"),
@@ -94,9 +89,9 @@ def cron_job(**fields: Any) -> CronJob:
     ],
 )
 def test_w003_a_cron_job_that_cannot_run(fields: dict[str, Any], problem: str) -> None:
-    cron_job(name="good")
-    cron_job(name="bad", **fields)
-    cron_job(name="off", is_enabled=False, **fields)
+    cron(name="good")
+    cron(name="bad", **fields)
+    cron(name="off", is_enabled=False, **fields)
     assert database_findings() == [
         (
             "jobu.W003",
@@ -108,13 +103,13 @@ def test_w003_a_cron_job_that_cannot_run(fields: dict[str, Any], problem: str) -
 
 @pytest.mark.django_db
 def test_w003_names_every_problem_of_a_cron_job() -> None:
-    cron_job(name="bad", cron_expression="often", timezone="here", handler_name="vanished")
+    cron(name="bad", cron_expression="often", timezone="here", handler_name="vanished")
     assert [identifier for identifier, _, _ in database_findings()] == ["jobu.W003"] * 3
 
 
 @pytest.mark.django_db
 def test_the_database_is_left_alone_unless_it_is_asked_for() -> None:
-    cron_job(name="bad", handler_name="vanished")
+    cron(name="bad", handler_name="vanished")
     assert check_database() == []
     assert check_database(databases=[]) == []
     assert check_database(databases=["other"]) == []
@@ -155,7 +150,7 @@ def test_a_database_that_is_not_there_does_not_break_its_check() -> None:
 
 @pytest.mark.django_db
 def test_django_runs_the_checks() -> None:
-    cron_job(name="bad", handler_name="vanished")
+    cron(name="bad", handler_name="vanished")
     with override_settings(JOBU_XYZZY=5, USE_TZ=False):
         found = {str(message.id) for message in run_checks(databases=["default"])}
         assert {"jobu.E003", "jobu.W001", "jobu.W003"} <= found

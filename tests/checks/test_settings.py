@@ -212,7 +212,7 @@ class OnlyReadsElsewhere:
 
 @pytest.mark.parametrize(
     "routers",
-    [[], ["tests.test_checks.OnlyReadsElsewhere", "jobu.router.JobuRouter"]],
+    [[], ["tests.checks.test_settings.OnlyReadsElsewhere", "jobu.router.JobuRouter"]],
     ids=["none", "another first"],
 )
 def test_e005_routers_that_send_jobu_elsewhere(routers: list[str]) -> None:

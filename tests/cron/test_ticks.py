@@ -1,6 +1,6 @@
 """Cron expressions and time zones: when they come, which are refused, how they read.
 
-What happens while clocks change is in test_cron_clock_changes.py.
+What happens while clocks change is in test_clock_changes.py.
 """
 
 from __future__ import annotations
