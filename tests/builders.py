@@ -52,8 +52,8 @@ def minute_ago(span: timedelta) -> datetime:
 
 
 def ticks(job: CronJob) -> list[datetime]:
-    found = JobExecution.objects.filter(job=job).order_by("scheduled_time")
-    return list(found.values_list("scheduled_time", flat=True))
+    found = job.executions.order_by("scheduled_time").values_list("scheduled_time", flat=True)
+    return [time for time in found if time is not None]
 
 
 def many_crons(count: int, *, due: int) -> None:
@@ -74,7 +74,7 @@ def _insert_crons(numbers: range, expression: str, next_run_at: datetime) -> Non
         next_run_at=next_run_at,
     )
     columns = {
-        field.column: field.get_db_prep_save(field.pre_save(template, add=True), connection)
+        str(field.column): field.get_db_prep_save(field.pre_save(template, add=True), connection)
         for field in CronJob._meta.concrete_fields
         if field.name not in {"id", "name", "planned", "due_at"}
     }
@@ -117,7 +117,7 @@ def log_line(execution: JobExecution | int, **fields: Any) -> LogLine:
         **{
             "execution_id": execution.pk if isinstance(execution, JobExecution) else execution,
             "attempt": 1,
-            "logged_at": DatabaseNow(),
+            "logged_at": timezone.now(),
             "level": logging.INFO,
             "logger": "shop",
             "message": "hello",

@@ -175,13 +175,7 @@ def test_the_list_is_paged_and_filtered(api: Api) -> None:
 
 def test_the_list_leaves_out_what_is_long_and_the_detail_has_all_of_it(api: Api) -> None:
     params = {"text": "x" * 1_000_000}
-    job = CronJob.objects.create(
-        name="a",
-        cron_expression="0 1 * * *",
-        handler_name="echo",
-        handler_params=params,
-        description="y" * 1_000_000,
-    )
+    job = cron(handler_params=params, description="y" * 1_000_000)
     listed = api.get("crons")
     assert len(listed.response.content) < 10_000
     assert {"handler_params", "description"}.isdisjoint(listed.body["items"][0])

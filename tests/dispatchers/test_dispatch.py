@@ -14,7 +14,7 @@ from jobu.dispatchers.dispatch import dispatch, seconds_to_next
 from jobu.exceptions import OptionError
 from jobu.models import CronJob, JobExecution, Status
 from jobu.queue.rescue import rescue
-from tests.builders import cron, make_due, minute_ago, planned, ticks
+from tests.builders import cron, finished, make_due, minute_ago, planned, ticks
 
 pytestmark = pytest.mark.django_db
 
@@ -178,13 +178,7 @@ def test_a_row_that_cannot_be_dispatched_is_marked_once_and_stops_no_other(
 def test_dead_executions_in_a_row_pause_it() -> None:
     job = planned(pause_after_failures=2)
     for minutes, status in ((9, Status.FAILED), (8, Status.SUCCESS), (7, Status.TIMEOUT)):
-        JobExecution.objects.create(
-            job=job,
-            handler_name="echo",
-            status=status,
-            scheduled_time=minute_ago(timedelta(minutes=minutes)),
-            finished_at=timezone.now(),
-        )
+        finished(status, job=job, scheduled_time=minute_ago(timedelta(minutes=minutes)))
     make_due(job)
     dispatch()
     assert JobExecution.objects.pending().count() == 1

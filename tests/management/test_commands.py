@@ -7,29 +7,20 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 from django.core.management.base import SystemCheckError
 from django.test import override_settings
-from django.utils import timezone
 
 from jobu import enqueue
 from jobu.models import JobExecution, Status
+from tests.builders import finished
 from tests.workers import MANAGE
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def finished(days_ago: float, status: Status = Status.SUCCESS) -> JobExecution:
-    return JobExecution.objects.create(
-        handler_name="echo",
-        status=status,
-        finished_at=timezone.now() - timedelta(days=days_ago),
-    )
 
 
 def prune(*arguments: str, **options: Any) -> str:
@@ -40,9 +31,9 @@ def prune(*arguments: str, **options: Any) -> str:
 
 @pytest.mark.django_db
 def test_prune_deletes_what_finished_before_the_retention() -> None:
-    kept = {finished(29).pk, enqueue("echo").pk}
+    kept = {finished(days_ago=29).pk, enqueue("echo").pk}
     for status in (Status.SUCCESS, Status.FAILED, Status.TIMEOUT, Status.CANCELLED):
-        finished(31, status)
+        finished(status, days_ago=31)
     assert prune() == "4 executions pruned.\n"
     assert set(JobExecution.objects.values_list("pk", flat=True)) == kept
     assert prune() == "0 executions pruned.\n"
@@ -50,8 +41,8 @@ def test_prune_deletes_what_finished_before_the_retention() -> None:
 
 @pytest.mark.django_db
 def test_prune_takes_its_age_from_the_option_or_the_setting() -> None:
-    finished(1)
-    finished(3)
+    finished(days_ago=1)
+    finished(days_ago=3)
     with override_settings(JOBU_RETENTION_DAYS=None):
         assert prune("--days", "2.5") == "1 executions pruned.\n"
     with override_settings(JOBU_RETENTION_DAYS=0):
@@ -61,7 +52,7 @@ def test_prune_takes_its_age_from_the_option_or_the_setting() -> None:
 @pytest.mark.django_db
 def test_prune_counts_its_batches_if_it_is_asked_to() -> None:
     for _ in range(5):
-        finished(31)
+        finished(days_ago=31)
     assert prune("--batch-size", "2", verbosity=2).splitlines() == [
         "2 executions pruned so far",
         "4 executions pruned so far",
@@ -72,7 +63,7 @@ def test_prune_counts_its_batches_if_it_is_asked_to() -> None:
 
 @pytest.mark.django_db
 def test_prune_without_any_age_says_what_is_missing() -> None:
-    finished(10_000)
+    finished(days_ago=10_000)
     with override_settings(JOBU_RETENTION_DAYS=None), pytest.raises(CommandError) as caught:
         prune()
     assert str(caught.value) == (
@@ -87,7 +78,7 @@ def test_prune_without_any_age_says_what_is_missing() -> None:
     [("--days=-1",), ("--days=nan",), ("--days=inf",), ("--open-days=-1",), ("--batch-size=0",)],
 )
 def test_prune_refuses_numbers_that_make_no_sense(arguments: tuple[str, ...]) -> None:
-    finished(31)
+    finished(days_ago=31)
     with pytest.raises(CommandError) as caught:
         prune(*arguments)
     assert str(caught.value) == (
@@ -99,7 +90,7 @@ def test_prune_refuses_numbers_that_make_no_sense(arguments: tuple[str, ...]) ->
 @pytest.mark.django_db
 @pytest.mark.parametrize("days", ["1000000", "1e12", "1e300"])
 def test_prune_of_an_age_before_every_calendar_deletes_nothing(days: str) -> None:
-    finished(31)
+    finished(days_ago=31)
     with suppress(CommandError):
         assert prune("--days", days) == "0 executions pruned.\n"
     assert JobExecution.objects.count() == 1

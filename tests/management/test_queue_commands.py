@@ -23,7 +23,8 @@ from jobu.exceptions import AdapterError, MessageError, NotJSONError
 from jobu.handlers.registry import Registry
 from jobu.messages.format import read_event
 from jobu.messages.store import store
-from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution
+from jobu.models import ApiToken, DeadLetter, JobExecution
+from tests.builders import cron
 from tests.memory_adapter import MemoryAdapter
 
 pytestmark = pytest.mark.django_db
@@ -206,9 +207,7 @@ def test_what_comes_from_elsewhere_cannot_command_a_terminal() -> None:
     store([QueueMessage(id=hostile, body=f"{{\n{hostile}".encode())], "kafka")
     pk = str(DeadLetter.objects.get().pk)
     DeadLetter.objects.update(reason=hostile)
-    CronJob.objects.create(
-        name=hostile, cron_expression="0 2 * * *", handler_name="echo", declared="x"
-    )
+    cron(hostile, declared="x")
     ApiToken.objects.create(name=hostile, secret_hash="0" * 64)
     printed = [
         run("jobu_deadletters", "list"),

@@ -231,7 +231,7 @@ def test_the_databases_clock_can_be_read_ahead_and_back() -> None:
 
 
 def test_a_saved_execution_knows_the_times_that_the_database_gave_it() -> None:
-    execution = JobExecution.objects.create(handler_name="echo")
+    execution = pending()
     assert (execution.available_at, execution.created_at) == JobExecution.objects.values_list(
         "available_at", "created_at"
     ).get(pk=execution.pk)

@@ -14,7 +14,7 @@ from django.db.models import Max
 
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
-from jobu.models import CronJob, JobExecution, Process, Status, Tally
+from jobu.models import JobExecution, Process, Status, Tally
 from jobu.models.fields import StatusIndex
 from jobu.models.job_execution import IN_LANE
 from jobu.outcomes import succeeded
@@ -26,7 +26,7 @@ from jobu.queue.settle import settle
 from jobu.reading.tally import count_finished
 from jobu.transactions import write_transaction
 from tests.api.callers import caller
-from tests.builders import DAY, attempt_of, claim_now, process, running
+from tests.builders import DAY, attempt_of, claim_now, cron, pending, process, running
 from tests.plans import TABLE, Plan, Statement, caught, plan_of
 
 pytestmark = pytest.mark.django_db
@@ -274,8 +274,8 @@ def test_a_prune_finds_old_history_by_the_index_of_finish_times() -> None:
     ids=str,
 )
 def test_no_page_of_executions_over_http_scans_them(query: dict[str, Any]) -> None:
-    job = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
-    JobExecution.objects.create(handler_name="echo", job=job)
+    job = cron()
+    pending(job=job)
     query = {name: job.pk if value == "CRON" else value for name, value in query.items()}
     api = caller("read token")
     newest = JobExecution.objects.order_by("-pk").values_list("pk", flat=True)[0]

@@ -8,7 +8,7 @@ from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, JobExecution, LogLine, Status
 from jobu.outcomes import FINISHED
 from jobu.queue.prune import prune
-from tests.builders import DAY, finished, log_line, pending, running
+from tests.builders import DAY, cron, finished, log_line, pending, running
 from tests.connections import locked_elsewhere, patiently, together
 from tests.plans import caught
 
@@ -99,10 +99,10 @@ def test_nothing_to_prune_is_one_question() -> None:
 
 
 def test_a_prune_leaves_crons_alone() -> None:
-    cron = CronJob.objects.create(name="n", cron_expression="0 0 * * *", handler_name="echo")
-    finished(days_ago=31, job=cron)
+    job = cron()
+    finished(days_ago=31, job=job)
     assert sum(prune(30)) == 1
-    assert list(CronJob.objects.all()) == [cron]
+    assert list(CronJob.objects.all()) == [job]
 
 
 @pytest.mark.row_locks

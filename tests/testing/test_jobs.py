@@ -15,6 +15,7 @@ from django.utils import timezone
 from jobu import current_job, enqueue, enqueue_many, handler, signals
 from jobu.models import JobExecution, Status
 from jobu.testing import immediate, run_pending
+from tests.builders import pending
 from tests.project.shop.models import Effect
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("temporary_handlers")]
@@ -128,7 +129,7 @@ def test_params_that_do_not_fit_are_not_retried() -> None:
 
 
 def test_a_handler_that_is_gone_is_not_retried() -> None:
-    JobExecution.objects.create(handler_name="vanished", max_retry=5)
+    pending(handler_name="vanished", max_retry=5)
     [failed] = run_pending(include_delayed=True)
     assert (failed.status, failed.attempt) == (Status.FAILED, 1)
     assert "No handler is named 'vanished'" in failed.error_message

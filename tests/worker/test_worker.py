@@ -20,7 +20,7 @@ from jobu import Worker, enqueue, enqueue_many, handler
 from jobu.models import JobExecution, Process, Status
 from jobu.queue.lanes import Look, Place, find_lanes
 from jobu.signals import execution_settled, execution_started
-from tests.builders import process, running
+from tests.builders import pending, process, running
 from tests.project.shop.models import Effect
 from tests.waiting import wait_for_end, wait_until
 
@@ -82,7 +82,7 @@ def test_an_atomic_run_that_loses_to_another_transaction_is_tried_again_without_
 
 
 def test_an_unknown_handler_is_one_run_that_says_so(start_worker: StartWorker) -> None:
-    execution = JobExecution.objects.create(handler_name="emial")
+    execution = pending(handler_name="emial")
     start_worker()
     wait_for_end(execution)
     assert (execution.status, execution.attempt) == (Status.FAILED, 1)
