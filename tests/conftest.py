@@ -20,6 +20,7 @@ from jobu.handlers.registry import handlers
 from jobu.models import JobExecution
 from tests import kafka as kafkas
 from tests.browser import browser, chromium
+from tests.memory_adapter import Outbox
 from tests.redis_stream import RedisStream
 from tests.workers import WorkerProcesses
 
@@ -114,6 +115,14 @@ def enqueued() -> Iterator[list[JobExecution]]:
     signals.execution_enqueued.connect(collect)
     yield executions
     signals.execution_enqueued.disconnect(collect)
+
+
+@pytest.fixture
+def outbox(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, bytes | None]]:
+    """Publish to a list of bodies and keys instead of a queue system."""
+    settings.JOBU_QUEUE_DISPATCHER_ADAPTER = "tests.memory_adapter.Outbox"
+    monkeypatch.setattr(Outbox, "sent", [])
+    return Outbox.sent
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

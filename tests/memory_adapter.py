@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from jobu import BaseQueueAdapter, QueueMessage
+from jobu.exceptions import AdapterError
 
 
 class MemoryAdapter(BaseQueueAdapter):
@@ -60,3 +61,18 @@ class MemoryAdapter(BaseQueueAdapter):
         self.calls.append(method)
         if self.failures.get(method):
             raise self.failures[method].pop(0)
+
+
+class Outbox(MemoryAdapter):
+    """Keep what is published; the queue systems themselves are the adapters' own tests."""
+
+    name = "outbox"
+    sent: ClassVar[list[tuple[bytes, bytes | None]]] = []
+    is_down: ClassVar[bool] = False
+
+    def publish(
+        self, body: bytes, *, key: bytes | None = None, headers: Sequence[tuple[str, bytes]] = ()
+    ) -> None:
+        if self.is_down:
+            raise AdapterError("the <broker> is down")
+        self.sent.append((body, key))

@@ -113,3 +113,7 @@ def caller(kind: str) -> Api:
         case "superuser":
             return Api(session(user("root", is_superuser=True)))
     return Api(Client(), **bearer(kind.removesuffix(" token")))
+
+
+def works(secret: str) -> bool:
+    return Api(Client(), Authorization=f"Bearer {secret}").get("jobs").status == 200

@@ -1,9 +1,7 @@
-"""The system check of the database: the server's age, and cron jobs that cannot run."""
+"""The system checks of the database: the server, its time limits, cron jobs that cannot run."""
 
 from __future__ import annotations
 
-import sqlite3
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,12 +13,14 @@ from django.test import override_settings
 
 from jobu.checks import check_database
 from jobu.dialects import dialect_for
-from jobu.dialects.mysql import MySQLDialect
-from jobu.dialects.sqlite import SQLiteDialect
 from tests.builders import cron
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+from django.db import connection
+
+from jobu.checks import check_bounds
+from jobu.dialects import dialect_of
 
 
 def database_findings() -> list[tuple[str, str, str]]:
@@ -40,36 +40,6 @@ def test_e006_a_server_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     assert database_findings() == [
         ("jobu.E006", "Too old; 9 is not.", "Upgrade the database server.")
     ]
-
-
-def test_sqlite_before_3_35_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
-    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
-    assert SQLiteDialect().missing_requirement(connections["default"]) == (
-        "SQLite 3.34.1 lacks UPDATE … FROM; SQLite 3.35 has it"
-    )
-    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 35, 0))
-    assert SQLiteDialect().missing_requirement(connections["default"]) is None
-
-
-@pytest.mark.parametrize(
-    ("is_mariadb", "version", "expected"),
-    [
-        (
-            True,
-            (10, 5, 27),
-            "MariaDB 10.5.27 lacks SKIP LOCKED or JSON_TABLE; MariaDB 10.6 has both",
-        ),
-        (True, (10, 6, 0), None),
-        (False, (8, 0, 3), "MySQL 8.0.3 lacks SKIP LOCKED or JSON_TABLE; MySQL 8.0.4 has both"),
-        (False, (8, 0, 4), None),
-    ],
-)
-def test_mysql_and_mariadb_have_their_own_oldest_versions(
-    is_mariadb: bool, version: tuple[int, ...], expected: str | None
-) -> None:
-    server: Any = SimpleNamespace(mysql_is_mariadb=is_mariadb, mysql_version=version)
-    assert MySQLDialect().missing_requirement(server) == expected
 
 
 @pytest.mark.django_db
@@ -158,3 +128,17 @@ def test_django_runs_the_checks() -> None:
         assert "jobu.W003" in tagged
         with pytest.raises(SystemCheckError, match=r"jobu\.E003"):
             call_command("check")
+
+
+def test_w004_a_database_whose_loss_a_handler_would_wait_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bounds = dialect_of(connection).bounds()
+    assert bool(bounds) is (connection.vendor != "sqlite")
+    found = check_bounds()
+    assert [message.id for message in found] == ["jobu.W004"] * bool(bounds)
+    if found:
+        assert str(bounds) in str(found[0].hint)
+    options = {**connection.settings_dict["OPTIONS"], **bounds}
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", options)
+    assert check_bounds() == []

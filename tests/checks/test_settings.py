@@ -8,10 +8,8 @@ import pytest
 from django.db import connection
 from django.test import override_settings
 
-from jobu import handler
-from jobu.checks import check_bounds, check_handlers, check_settings
+from jobu.checks import check_settings
 from jobu.conf import Settings, setting_types
-from jobu.dialects import dialect_of
 
 Found = list[tuple[str, str, str]]
 
@@ -257,40 +255,10 @@ def test_w001_a_setting_like_no_other() -> None:
     assert hint == f"It has {', '.join(f'JOBU_{name}' for name in setting_types)}."
 
 
-def test_w004_a_database_whose_loss_a_handler_would_wait_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bounds = dialect_of(connection).bounds()
-    assert bool(bounds) is (connection.vendor != "sqlite")
-    found = check_bounds()
-    assert [message.id for message in found] == ["jobu.W004"] * bool(bounds)
-    if found:
-        assert str(bounds) in str(found[0].hint)
-    options = {**connection.settings_dict["OPTIONS"], **bounds}
-    monkeypatch.setitem(connection.settings_dict, "OPTIONS", options)
-    assert check_bounds() == []
-
-
 def test_e001_an_empty_name_among_the_sensitive_ones() -> None:
     [(found_id, message, _hint)] = found_with(JOBU_SENSITIVE_PARAMS=["pin", ""])
     assert (found_id, message) == ("jobu.E001", "JOBU_SENSITIVE_PARAMS has an empty name.")
     assert found_with(JOBU_SENSITIVE_PARAMS=[]) == []
-
-
-@pytest.mark.usefixtures("temporary_handlers")
-def test_w005_a_sensitive_name_that_no_param_has() -> None:
-    @handler("sign-up", sensitive=("pasword", "pin"))
-    def sign_up(password: str, pin: int) -> None: ...
-
-    @handler("sign-up-with-more", sensitive="pasword")
-    def sign_up_with_more(password: str, more: dict[str, str]) -> None: ...
-
-    [warning] = check_handlers()
-    assert warning.id == "jobu.W005"
-    assert (
-        warning.msg == "The handler 'sign-up' calls 'pasword' sensitive, but takes no such param."
-    )
-    assert warning.hint == "It takes password, pin."
 
 
 @pytest.mark.parametrize("name", ["ADAPTER", "BATCH_SIZE", "MAX_PENDING", "MAX_MESSAGE_BYTES"])

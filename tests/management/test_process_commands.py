@@ -1,116 +1,21 @@
-"""The management commands: what they print, and what they say to bad input."""
+"""The commands that start processes: options, checks, and a database that is not ready."""
 
 from __future__ import annotations
 
-import io
-import os
-import subprocess
-import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 from django.core.management.base import SystemCheckError
 from django.test import override_settings
 
-from jobu import enqueue
-from jobu.models import JobExecution, Status
-from tests.builders import finished
-from tests.workers import MANAGE
-
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def prune(*arguments: str, **options: Any) -> str:
-    output = io.StringIO()
-    call_command("jobu_prune", *arguments, stdout=output, **options)
-    return output.getvalue()
-
-
-@pytest.mark.django_db
-def test_prune_deletes_what_finished_before_the_retention() -> None:
-    kept = {finished(days_ago=29).pk, enqueue("echo").pk}
-    for status in (Status.SUCCESS, Status.FAILED, Status.TIMEOUT, Status.CANCELLED):
-        finished(status, days_ago=31)
-    assert prune() == "4 executions pruned.\n"
-    assert set(JobExecution.objects.values_list("pk", flat=True)) == kept
-    assert prune() == "0 executions pruned.\n"
-
-
-@pytest.mark.django_db
-def test_prune_takes_its_age_from_the_option_or_the_setting() -> None:
-    finished(days_ago=1)
-    finished(days_ago=3)
-    with override_settings(JOBU_RETENTION_DAYS=None):
-        assert prune("--days", "2.5") == "1 executions pruned.\n"
-    with override_settings(JOBU_RETENTION_DAYS=0):
-        assert prune("--batch-size", "1") == "1 executions pruned.\n"
-
-
-@pytest.mark.django_db
-def test_prune_counts_its_batches_if_it_is_asked_to() -> None:
-    for _ in range(5):
-        finished(days_ago=31)
-    assert prune("--batch-size", "2", verbosity=2).splitlines() == [
-        "2 executions pruned so far",
-        "4 executions pruned so far",
-        "5 executions pruned so far",
-        "5 executions pruned.",
-    ]
-
-
-@pytest.mark.django_db
-def test_prune_without_any_age_says_what_is_missing() -> None:
-    finished(days_ago=10_000)
-    with override_settings(JOBU_RETENTION_DAYS=None), pytest.raises(CommandError) as caught:
-        prune()
-    assert str(caught.value) == (
-        "JOBU_RETENTION_DAYS is None, which keeps history for ever; --days N"
-    )
-    assert JobExecution.objects.count() == 1
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "arguments",
-    [("--days=-1",), ("--days=nan",), ("--days=inf",), ("--open-days=-1",), ("--batch-size=0",)],
-)
-def test_prune_refuses_numbers_that_make_no_sense(arguments: tuple[str, ...]) -> None:
-    finished(days_ago=31)
-    with pytest.raises(CommandError) as caught:
-        prune(*arguments)
-    assert str(caught.value) == (
-        "--days and --open-days must be 0 or more, --batch-size 1 or more."
-    )
-    assert JobExecution.objects.count() == 1
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("days", ["1000000", "1e12", "1e300"])
-def test_prune_of_an_age_before_every_calendar_deletes_nothing(days: str) -> None:
-    finished(days_ago=31)
-    with suppress(CommandError):
-        assert prune("--days", days) == "0 executions pruned.\n"
-    assert JobExecution.objects.count() == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--days", "many"), "argument --days: invalid float value: 'many'"),
-        (("--batch-size", "1.5"), "argument --batch-size: invalid int value: '1.5'"),
-        (("--weeks", "1"), "unrecognized arguments: --weeks 1"),
-    ],
-)
-def test_prune_refuses_what_it_cannot_read(arguments: tuple[str, ...], message: str) -> None:
-    with pytest.raises(CommandError) as caught:
-        prune(*arguments)
-    assert str(caught.value) == f"Error: {message}"
-
+from tests.management.commands import manage
 
 WHOLE = "is not a whole number of 1 or more"
+
+
 SECONDS = "is not a number of seconds greater than 0"
 
 
@@ -146,25 +51,6 @@ def test_runworker_reloads_one_process_that_runs_for_ever(other: str) -> None:
     with pytest.raises(CommandError) as caught:
         call_command("runworker", "--reload", other)
     assert str(caught.value) == "--reload goes with neither --processes nor --drain."
-
-
-def manage(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run manage.py in its own process, on SQLite files in a folder of its own."""
-    return subprocess.run(
-        [sys.executable, str(MANAGE), *arguments],
-        env={
-            **os.environ,
-            "JOBU_TEST_PROCESS": "1",
-            "JOBU_TEST_DATABASE": "sqlite",
-            "JOBU_TEST_RUN": "commands",
-            "TMPDIR": str(folder),
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def test_runworker_without_tables_says_how_to_make_them(tmp_path: Path) -> None:
