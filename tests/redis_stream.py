@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import redis
 
@@ -45,7 +46,7 @@ class RedisStream:
         key: bytes | None = None,
         headers: Sequence[tuple[str, bytes]] = (),
     ) -> None:
-        fields = {**dict(headers), **({} if key is None else {"key": key})}
+        fields: dict[Any, Any] = {**dict(headers), **({} if key is None else {"key": key})}
         pipeline = self.server.pipeline()
         for body in bodies:
             pipeline.xadd(self.name, {"body": body, **fields})

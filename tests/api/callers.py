@@ -27,7 +27,7 @@ class Answer:
     def __init__(self, response: Any) -> None:
         self.response = response
         self.status = response.status_code
-        self.body = response.json() if response.content else None
+        self.body: Any = response.json() if response.content else None
 
     @property
     def code(self) -> str:
@@ -116,4 +116,5 @@ def caller(kind: str) -> Api:
 
 
 def works(secret: str) -> bool:
-    return Api(Client(), Authorization=f"Bearer {secret}").get("jobs").status == 200
+    answer = Api(Client(), Authorization=f"Bearer {secret}").get("jobs")
+    return bool(answer.status == 200)

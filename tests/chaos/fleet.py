@@ -57,8 +57,9 @@ class Fleet:
         """Start everything, and wait until it works."""
         self._manage("migrate", "--verbosity", "0")
         for environment in self._environments:
-            options = ("--pool-size", "4", "--max-poll-interval", "1")
-            self._workers.append(self._processes.start(*options, **environment))
+            self._workers.append(
+                self._processes.start("--pool-size", "4", "--max-poll-interval", "1", **environment)
+            )
         for environment in self._environments[-2:]:
             options = ("rundispatcher", "--poll-interval", "0.5")
             self._dispatchers.append(self._processes.start_command(*options, **environment))

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.core.checks import Tags, run_checks
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
-from django.db import OperationalError, connections
+from django.db import OperationalError, connection, connections
 from django.test import override_settings
 
-from jobu.checks import check_database
-from jobu.dialects import dialect_for
+from jobu.checks import check_bounds, check_database
+from jobu.dialects import dialect_for, dialect_of
 from tests.builders import cron
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-from django.db import connection
-
-from jobu.checks import check_bounds
-from jobu.dialects import dialect_of
 
 
 def database_findings() -> list[tuple[str, str, str]]:

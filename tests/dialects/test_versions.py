@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.db import connections
 
 from jobu.dialects.mysql import MySQLDialect
 from jobu.dialects.sqlite import SQLiteDialect
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_sqlite_before_3_35_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:

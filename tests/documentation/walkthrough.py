@@ -74,10 +74,10 @@ class Walkthrough:
                 case _:
                     raise AssertionError(f"Nobody can follow a block in {block.language}.")
 
-    def executions(self) -> list[tuple[str, str]]:
+    def executions(self) -> list[tuple[str, ...]]:
         return self._query("SELECT handler_name, status FROM jobu_jobexecution ORDER BY id")
 
-    def cron_jobs(self) -> list[tuple[str]]:
+    def cron_jobs(self) -> list[tuple[str, ...]]:
         return self._query("SELECT handler_name FROM jobu_cronjob WHERE is_enabled")
 
     @property

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 from django.utils import timezone
@@ -13,13 +15,6 @@ from django.utils import timezone
 from jobu import enqueue
 from jobu.models import DeadLetter, JobExecution, Status
 from tests.builders import finished
-
-if TYPE_CHECKING:
-    pass
-import io
-
-import pytest
-
 from tests.management.commands import letters, run
 
 pytestmark = pytest.mark.django_db

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 from django.core.management.base import SystemCheckError
 from django.test import override_settings
 
-if TYPE_CHECKING:
-    from pathlib import Path
 from tests.management.commands import manage
 
 WHOLE = "is not a whole number of 1 or more"
-
-
 SECONDS = "is not a number of seconds greater than 0"
 
 
