@@ -13,6 +13,7 @@ from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Status
 from jobu.outcomes import FINISHED
 from tests.builders import column, cron, database_now, finished, pending, running
+from tests.models.refusal import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -21,16 +22,6 @@ TICK = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
 
 
 LOOK_ALIKES = ("mail", "Mail", "MAIL", "mail ", " mail", "máil")
-
-
-def refused(execution: JobExecution, **change: Any) -> bool:
-    """Tell whether the database, not a validator, refuses the change."""
-    try:
-        with transaction.atomic():
-            JobExecution.objects.filter(pk=execution.pk).update(**change)
-    except (IntegrityError, DataError):
-        return True
-    return False
 
 
 @pytest.mark.parametrize("status", ["DONE", "", "pending", "Pending", "PENDING "])
