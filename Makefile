@@ -18,7 +18,7 @@ BENCH_PYTHON ?= $(or $(shell for python in python3.14 python3.13 python3.12 \
 
 VENV ?= .venv
 PY := $(VENV)/bin/python
-MANAGE := $(abspath $(PY)) manage.py
+MANAGE := "$(CURDIR)/$(PY)" manage.py
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 # Each stamp is as new as the pyproject.toml that it was installed from.
 SAMPLE := $(VENV)/.stamp-sample

@@ -46,6 +46,14 @@ class Dialect:
         """Return SQL that joins the table by its key, row by row."""
         return f"JOIN {table} {name} ON {condition}"
 
+    def not_by_primary_key_sql(self, connection: BaseDatabaseWrapper) -> str:
+        """Return what follows a table in FROM that is not to be read by its primary key.
+
+        Needed if the optimizer reads the rows in the order of the primary key until enough match,
+        although an index has those that match, in the same order.
+        """
+        return ""
+
     def reach_rows_by_key(self, connection: BaseDatabaseWrapper, rows: int) -> None:
         """Let this transaction find so many rows by their keys, whatever the planner estimates."""
 
