@@ -16,7 +16,7 @@ from django.test import Client
 
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
-from jobu.models import JobExecution, Process, Status, Tally
+from jobu.models import CronJob, JobExecution, Process, Status, Tally
 from jobu.models.fields import StatusIndex
 from jobu.models.job_execution import IN_LANE
 from jobu.outcomes import succeeded
