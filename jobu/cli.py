@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import keyword
 import sys
-from importlib.metadata import distribution, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from django.core.management import CommandError, call_command
 from django.core.management.commands.startproject import Command as StartProject
 
 from jobu.environment import env_example
+from jobu.installed import DISTRIBUTION, requirement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 _TEMPLATES = Path(__file__).with_name("project_templates")
 _EXTRAS = {"minimal": [], "example": ["api", "postgres"]}
 """The templates, and the extras of jobu that their projects need."""
-_DISTRIBUTION = "django-jobu"
 _INSTALL = "pip install -r requirements.txt"
 # Folders of the templates themselves.
 _TAKEN = ("config", "basic", "multi_db", "patterns", "async_patterns")
@@ -62,7 +59,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="jobu", description="Start a Django project that runs jobs from its database."
     )
-    parser.add_argument("--version", action="version", version=version(_DISTRIBUTION))
+    parser.add_argument("--version", action="version", version=version(DISTRIBUTION))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     init = commands.add_parser("init", help="make a project that runs at once, in a new folder")
     init.add_argument("name", help="of the project and its folder, such as my_shop")
@@ -105,21 +102,3 @@ def _render(command: StartProject, name: str, template: str, **options: Any) -> 
         files=["Makefile", "env.example-tpl"],
         **options,
     )
-
-
-def requirement(extras: Sequence[str]) -> str:
-    """Return the line of a requirements file that installs this jobu, from where it came."""
-    installed = distribution(_DISTRIBUTION)
-    wanted = f"[{','.join(extras)}]" if extras else ""
-    record = installed.read_text("direct_url.json")
-    if record is None:
-        return f"{_DISTRIBUTION}{wanted}=={installed.version}"
-    origin = json.loads(record)
-    url = origin["url"]
-    if origin.get("dir_info", {}).get("editable"):
-        return f'--editable "{url2pathname(urlsplit(url).path)}{wanted}"'
-    if repository := origin.get("vcs_info"):
-        url = f"{repository['vcs']}+{url}@{repository['commit_id']}"
-    if folder := origin.get("subdirectory"):
-        url = f"{url}#subdirectory={folder}"
-    return f"{_DISTRIBUTION}{wanted} @ {url}"

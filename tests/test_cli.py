@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from jobu import cli
-from jobu.cli import main, requirement
+from jobu.cli import main
 from jobu.conf import PREFIX, setting_types
+from jobu.installed import requirement
 from tests.packaging.distributions import ROOT, clean_environment
 
 pytestmark = pytest.mark.pure
@@ -50,47 +48,6 @@ def test_an_unknown_template_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(SystemExit):
         main(["init", "shop", "--template", "big"])
     assert "invalid choice: 'big' (choose from" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("origin", "line"),
-    [
-        (None, "django-jobu[api,postgres]==1.2.3"),
-        (
-            {"url": "file:///src/my%20jobu", "dir_info": {}},
-            "django-jobu[api,postgres] @ file:///src/my%20jobu",
-        ),
-        (
-            {"url": "file:///src/my%20jobu", "dir_info": {"editable": True}},
-            '--editable "/src/my jobu[api,postgres]"',
-        ),
-        (
-            {"url": "file:///dist/django_jobu-1.2.3-py3-none-any.whl", "archive_info": {}},
-            "django-jobu[api,postgres] @ file:///dist/django_jobu-1.2.3-py3-none-any.whl",
-        ),
-        (
-            {
-                "url": "https://example.com/jobu.git",
-                "vcs_info": {"vcs": "git", "commit_id": "c0ffee", "requested_revision": "main"},
-                "subdirectory": "python",
-            },
-            "django-jobu[api,postgres] @ git+https://example.com/jobu.git@c0ffee#subdirectory=python",
-        ),
-    ],
-    ids=["index", "checkout", "editable", "wheel", "git"],
-)
-def test_requirements_name_the_jobu_that_is_installed_by_where_it_came_from(
-    origin: dict[str, Any] | None, line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Installed:
-        version = "1.2.3"
-
-        def read_text(self, name: str) -> str | None:
-            assert name == "direct_url.json"
-            return None if origin is None else json.dumps(origin)
-
-    monkeypatch.setattr(cli, "distribution", lambda _name: Installed())
-    assert requirement(["api", "postgres"]) == line
 
 
 @pytest.mark.parametrize(("template", "line"), [("minimal", ""), ("example", "[api,postgres]")])
