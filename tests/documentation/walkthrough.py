@@ -36,6 +36,7 @@ _TAKEN_ALONG = (
 
 def fresh_checkout(folder: Path) -> Path:
     """Copy what a clone has, and nothing that was made in this one."""
+    folder.mkdir(parents=True)
     ignored = shutil.ignore_patterns("__pycache__", "*.sqlite3*", ".env")
     for name in _TAKEN_ALONG:
         if (ROOT / name).is_dir():

@@ -35,7 +35,6 @@ def environment_of_all() -> Iterator[tuple[Machine, dict[str, str]]]:
             "JOBU_TEST_PROCESS": "1",
             "JOBU_LEASE_SECONDS": str(LEASE_SECONDS),
         }
-        manage(environment, "migrate", "--verbosity", "0")
         yield machine, environment
 
 

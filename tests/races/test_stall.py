@@ -30,9 +30,7 @@ def server(vendor: str) -> Iterator[PrivateServer]:
 
 @pytest.fixture
 def environment(server: PrivateServer) -> dict[str, str]:
-    environment = {**server.environment, "JOBU_TEST_RUN": "private", "JOBU_TEST_PROCESS": "1"}
-    manage(environment, "migrate", "--verbosity", "0")
-    return environment
+    return {**server.environment, "JOBU_TEST_RUN": "private", "JOBU_TEST_PROCESS": "1"}
 
 
 @pytest.fixture
