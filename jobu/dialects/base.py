@@ -206,17 +206,15 @@ class Dialect:
     def install_sql(
         self, table: str, cron_table: str, defaults: Mapping[str, str]
     ) -> Sequence[str]:
-        """Return the statements that a migration runs after it made the tables.
+        """Return the statements that complete tables that were made without migrations.
 
-        `defaults` are those of the executions; see `default_literals`.
+        `defaults` are those of the executions; see `default_literals`. Migrations do not call it:
+        each has the statements of its time.
         """
         return ()
 
-    def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        return ()
-
     def is_installed(self, connection: BaseDatabaseWrapper, table: str) -> bool:
-        """Tell whether `install_sql` was run: tables can be made without migrations."""
+        """Tell whether the tables are complete, by a migration or by `install_sql`."""
         return True
 
     def success_assignments(self, result: str) -> dict[str, str]:

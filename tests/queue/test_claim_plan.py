@@ -29,8 +29,8 @@ from jobu.reading.tally import count_finished
 from jobu.transactions import write_transaction
 from tests.admin.pages import list_of, page_of
 from tests.api.callers import caller
-from tests.queue.builders import DAY, attempt_of, claim_now, process, running
-from tests.queue.plans import TABLE, Plan, Statement, caught, plan_of
+from tests.builders import DAY, attempt_of, claim_now, cron, pending, process, running
+from tests.plans import TABLE, Plan, Statement, caught, plan_of
 
 pytestmark = pytest.mark.django_db
 
@@ -277,8 +277,8 @@ def test_a_prune_finds_old_history_by_the_index_of_finish_times() -> None:
     ids=str,
 )
 def test_no_page_of_executions_over_http_scans_them(query: dict[str, Any]) -> None:
-    job = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
-    JobExecution.objects.create(handler_name="echo", job=job)
+    job = cron()
+    pending(job=job)
     query = {name: job.pk if value == "CRON" else value for name, value in query.items()}
     api = caller("read token")
     newest = JobExecution.objects.order_by("-pk").values_list("pk", flat=True)[0]

@@ -18,7 +18,8 @@ import pytest
 
 from tests.kafka import Kafka, Topic
 from tests.servers import PrivateServer, private_server
-from tests.workers import MANAGE, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import MANAGE, WorkerProcesses
 
 OUTAGE_SECONDS = 10
 

@@ -13,7 +13,8 @@ import pytest
 
 from tests.races.test_outage import manage, report
 from tests.servers import PrivateServer, private_server
-from tests.workers import WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcess, WorkerProcesses
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
 
