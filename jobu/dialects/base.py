@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import DataError, IntegrityError
 
 from jobu.conf import settings
+from jobu.dialects.sessions import may_change_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,10 @@ class Dialect:
 
     steps_by_index = True
     """Whether a recursive query uses an index to find the row of its next step."""
+
+    plain_statements: tuple[str, ...] = ()
+    session_words: tuple[str, ...] = ()
+    """What `may_change_session` is to know, in lower case."""
 
     epoch_sql = "'1970-01-01 00:00:00'"
     """The beginning of 1970, in UTC."""
@@ -171,9 +176,17 @@ class Dialect:
         """End another thread's session, so that its transaction releases its locks."""
         raise NotImplementedError
 
-    def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
-        """Ask the server whether another job can use the connection; if not, say so or raise."""
-        return connection.is_usable()
+    def may_change_session(self, sql: object) -> bool:
+        """Tell whether later statements of the session may do something else after this one."""
+        return may_change_session(sql, self.plain_statements, self.session_words)
+
+    def is_server_cursor(self, cursor: Any) -> bool:
+        """Tell whether the driver's cursor takes up room in the server until it is closed."""
+        return False
+
+    def is_silent(self, connection: BaseDatabaseWrapper) -> bool:
+        """Tell, without asking the server, that it has said nothing: neither a word nor goodbye."""
+        return False
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         """Tell whether a job left the connection as it was opened, without asking the server."""

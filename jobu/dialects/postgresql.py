@@ -12,6 +12,7 @@ from jobu import logs
 from jobu.dialects import postgresql_schema as schema
 from jobu.dialects.base import Dialect, causes, give_options, statement_bound
 from jobu.dialects.postgresql_schema import CHANNEL
+from jobu.dialects.sessions import is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,12 +26,17 @@ _IDLE = 0
 _KEEPALIVES = 3
 _COMMAND_IN_PROGRESS = 1
 _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
+_SESSION_SQL = "SELECT pg_backend_pid()"
 
 
 class PostgreSQLDialect(Dialect):
     after_claimed_sql = ("(available_at, id) > (%s, %s)", "available_at", "id")
     claims_in_one_statement = True
     epoch_sql = "TIMESTAMPTZ 'epoch'"
+    # These end with their transaction.
+    plain_statements = ("set local", "set transaction", "set constraints", "lock", "notify")
+    # Not pg_advisory_xact_lock, which ends with its transaction, too.
+    session_words = ("set_config", "advisory_lock", "setseed", "dblink", " into temp")
 
     def now_sql(self, offset: str | None = None) -> str:
         now = "STATEMENT_TIMESTAMP()"
@@ -159,12 +165,24 @@ class PostgreSQLDialect(Dialect):
         # Asked of the server: behind a pooling proxy the driver's own idea of it is made up. On
         # the way the transaction's locks are bound to its client: they end with its machine.
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT pg_backend_pid(), {_set_config_sql(_session_bounds(), 'TRUE')}")
+            cursor.execute(f"{_SESSION_SQL}, {_set_config_sql(_session_bounds(), 'TRUE')}")
             return cursor.fetchone()[0]
 
     def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s)", [session_id])
+
+    def may_change_session(self, sql: object) -> bool:
+        # What `session_id` sets is for the transaction.
+        is_ours = isinstance(sql, str) and sql.startswith(_SESSION_SQL)
+        return not is_ours and super().may_change_session(sql)
+
+    def is_server_cursor(self, cursor: Any) -> bool:
+        return hasattr(cursor, "name")
+
+    def is_silent(self, connection: BaseDatabaseWrapper) -> bool:
+        driver = connection.connection
+        return not driver.closed and not is_readable(driver.fileno())
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         usual = connection.isolation_level  # type: ignore[attr-defined]
