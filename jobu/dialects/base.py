@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import DataError, IntegrityError
 
-from jobu.conf import settings
 from jobu.dialects.sessions import may_change_session
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
 _MAX_CAUSES = 20
-_SHORTEST_BOUND_SECONDS = 5.0
 
 
 class Dialect:
@@ -143,8 +141,8 @@ class Dialect:
         """Say which version is needed, if this server is too old."""
         return None
 
-    def advice(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Say how to set up this database better for a worker."""
+    def advice(self, connection: BaseDatabaseWrapper, table: str) -> str | None:
+        """Say how to set up this database, with executions in the table, better for a process."""
         return None
 
     def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
@@ -230,6 +228,11 @@ class Dialect:
         """Tell whether the tables are complete, by a migration or by `install_sql`."""
         return True
 
+    def switch_notifications(
+        self, connection: BaseDatabaseWrapper, tables: Sequence[str], *, on: bool
+    ) -> None:
+        """Let the tables announce what is written to them, or keep them from it."""
+
     def success_assignments(self, result: str) -> dict[str, str]:
         """Return column → SQL that a plain success `o`, with this SQL result, assigns to `e`."""
         return {
@@ -264,33 +267,6 @@ class Dialect:
             f"ELSE {self.append_sql('e.errors', 'o.error')} END",
             "progress": f"COALESCE({self.json_sql('o.progress')}, e.progress)",
         }
-
-
-def statement_bound() -> float:
-    """Return how many seconds a statement of a process's own connections may take.
-
-    Half a lease, so that a process that lost its connection has a new one before it counts as
-    dead. But at least a few seconds, so that a busy server does not count as lost.
-    """
-    return max(_SHORTEST_BOUND_SECONDS, settings.LEASE_SECONDS / 2)
-
-
-def give_options(connection: BaseDatabaseWrapper, options: Mapping[str, Any]) -> None:
-    """Open only this thread's connection with these OPTIONS; the project's own OPTIONS win."""
-    database = connection.settings_dict
-    connection.settings_dict = {**database, "OPTIONS": {**options, **database["OPTIONS"]}}
-
-
-@contextmanager
-def bounded(connection: BaseDatabaseWrapper, bounds: Mapping[str, Any]) -> Iterator[None]:
-    """Open this thread's connection with these bounds inside the block, and close it at the end."""
-    before = connection.settings_dict
-    give_options(connection, bounds)
-    try:
-        yield
-    finally:
-        connection.close()
-        connection.settings_dict = before
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from jobu.dialects.base import Dialect, causes, give_options, statement_bound
+from jobu.dialects.base import Dialect, causes
+from jobu.dialects.bounds import give_options, statement_bound
 from jobu.dialects.sessions import is_readable
 
 if TYPE_CHECKING:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from django.db import DataError, ProgrammingError
 
 from jobu import logs
+from jobu.conf import settings
 from jobu.dialects import postgresql_schema as schema
-from jobu.dialects.base import Dialect, causes, give_options, statement_bound
+from jobu.dialects.base import Dialect, causes
+from jobu.dialects.bounds import give_options, statement_bound
 from jobu.dialects.postgresql_schema import CHANNEL
 from jobu.dialects.sessions import is_readable
 
@@ -210,6 +212,8 @@ class PostgreSQLDialect(Dialect):
         return super().refuses(error) or state.startswith("54")
 
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
+        if not settings.NOTIFY:
+            return
         with connection.cursor() as cursor:
             cursor.executemany("SELECT pg_notify(%s, %s)", [(CHANNEL, queue) for queue in queues])
 
@@ -222,6 +226,32 @@ class PostgreSQLDialect(Dialect):
         with connection.cursor() as cursor:
             cursor.execute("SELECT to_regproc(%s) IS NOT NULL", [schema.enqueue_function(table)])
             return bool(cursor.fetchone()[0])
+
+    def switch_notifications(
+        self, connection: BaseDatabaseWrapper, tables: Sequence[str], *, on: bool
+    ) -> None:
+        for table in tables:
+            # Looked at first, because to switch a trigger takes a lock on its table.
+            if _notifies(connection, table) is not on:
+                with connection.cursor() as cursor:
+                    verb = "ENABLE" if on else "DISABLE"
+                    cursor.execute(f"ALTER TABLE {table} {verb} TRIGGER {schema.trigger(table)}")
+
+    def advice(self, connection: BaseDatabaseWrapper, table: str) -> str | None:
+        if _notifies(connection, table) is settings.NOTIFY:
+            return None
+        tables = "do not notify" if settings.NOTIFY else "still notify"
+        return f"JOBU_NOTIFY is {settings.NOTIFY}, but the tables {tables}: run manage.py migrate."
+
+
+def _notifies(connection: BaseDatabaseWrapper, table: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tgenabled <> 'D' FROM pg_trigger WHERE tgrelid = %s::regclass AND tgname = %s",
+            [table, schema.trigger(table)],
+        )
+        found = cursor.fetchone()
+    return bool(found and found[0])
 
 
 def _keepalives() -> dict[str, int]:

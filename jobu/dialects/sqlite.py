@@ -65,7 +65,7 @@ class SQLiteDialect(Dialect):
             return None
         return f"SQLite {sqlite3.sqlite_version} lacks UPDATE … FROM; SQLite 3.35 has it"
 
-    def advice(self, connection: BaseDatabaseWrapper) -> str | None:
+    def advice(self, connection: BaseDatabaseWrapper, table: str) -> str | None:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA journal_mode")
             mode = cursor.fetchone()[0]

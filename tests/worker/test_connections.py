@@ -17,9 +17,8 @@ from jobu.handlers.context import find_current_job
 from jobu.models import JobExecution, Status
 from jobu.worker import connections as of_jobs
 from tests.project.shop.jobs import AT_GATE, GATE
-from tests.worker.conftest import finished
+from tests.waiting import wait_for_end, wait_until
 from tests.worker.test_worker import open_connections
-from tests.workers import wait_until
 
 StartWorker = Callable[..., Worker]
 
@@ -60,10 +59,10 @@ def test_a_slot_that_is_idle_closes_what_django_would_have_closed(
     start_worker: StartWorker, opened: list[Any], handler: str
 ) -> None:
     start_worker(pool_size=1)
-    finished(enqueue(handler))
+    wait_for_end(enqueue(handler))
     # The test's own, the loop's and the housekeeper's.
     wait_until(lambda: open_connections() <= 3, "the end of the job's connection")
-    finished(enqueue(handler))
+    wait_for_end(enqueue(handler))
     assert len(opened) == 2
 
 
@@ -78,9 +77,9 @@ def test_a_slot_that_is_idle_keeps_what_django_would_have_kept(
         lambda: (of_jobs.close_old_connections(), is_idle.append(True)),
     )
     start_worker(pool_size=1)
-    finished(enqueue("effect"))
+    wait_for_end(enqueue("effect"))
     wait_until(lambda: bool(is_idle), "the slot to be idle")
-    finished(enqueue("effect"))
+    wait_for_end(enqueue("effect"))
     assert len(opened) == 1
 
 
@@ -100,9 +99,9 @@ def test_a_connection_that_the_server_ended_between_two_jobs_is_replaced(
     start_worker: StartWorker, handler: str
 ) -> None:
     start_worker(pool_size=1)
-    first = finished(enqueue(handler, max_retry=1)).result
+    first = wait_for_end(enqueue(handler, max_retry=1)).result
     end_session(first)
-    second = finished(enqueue(handler, max_retry=1))
+    second = wait_for_end(enqueue(handler, max_retry=1))
     assert (second.status, second.error_message) == (Status.SUCCESS, "")
     assert second.result != first
 
@@ -114,12 +113,12 @@ def test_a_connection_that_the_server_ended_before_a_job_used_it_is_replaced(
     GATE.clear()
     AT_GATE.clear()
     start_worker(pool_size=1)
-    first = finished(enqueue("session_id", max_retry=1)).result
+    first = wait_for_end(enqueue("session_id", max_retry=1)).result
     second = enqueue("session_id", {"at_gate": True}, max_retry=1)
     assert AT_GATE.wait(60)
     end_session(first)
     GATE.set()
-    assert finished(second).status == Status.SUCCESS
+    assert wait_for_end(second).status == Status.SUCCESS
     assert second.result != first
 
 
@@ -128,9 +127,9 @@ def test_a_job_that_ends_its_own_session_fails_and_the_next_one_does_not(
     start_worker: StartWorker,
 ) -> None:
     start_worker(pool_size=1)
-    broken = finished(enqueue("misbehave", {"way": "end_own_session"}, max_retry=1))
+    broken = wait_for_end(enqueue("misbehave", {"way": "end_own_session"}, max_retry=1))
     assert broken.status == Status.FAILED
-    assert finished(enqueue("effect", max_retry=1)).status == Status.SUCCESS
+    assert wait_for_end(enqueue("effect", max_retry=1)).status == Status.SUCCESS
 
 
 def test_the_server_is_not_asked_before_each_job(

@@ -117,7 +117,9 @@ def test_the_next_job_in_the_slot_sees_nothing_of_it(
 def test_a_temporary_table_is_gone_when_the_next_job_makes_it(start_worker: StartWorker) -> None:
     start_worker(pool_size=1)
     for _ in range(2):
-        execution = finished(enqueue("misbehave", {"way": "leave_temporary_table"}, max_retry=1))
+        execution = wait_for_end(
+            enqueue("misbehave", {"way": "leave_temporary_table"}, max_retry=1)
+        )
         assert (execution.status, execution.error_message) == (Status.SUCCESS, "")
 
 

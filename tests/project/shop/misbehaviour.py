@@ -83,7 +83,7 @@ def look_around() -> dict[str, Any]:
 def _what_the_session_keeps() -> list[Any]:
     """Return what `leave_setting`, `leave_temporary_table` and `leave_lock` would have changed."""
     with connection.cursor() as cursor:
-        found = []
+        found: list[Any] = []
         for sql in _SESSION_SQL[connection.vendor]:
             cursor.execute(sql)
             found += cursor.fetchone() or ()
