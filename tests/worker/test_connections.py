@@ -54,6 +54,23 @@ def test_a_busy_slot_keeps_its_connection_from_job_to_job(
     assert 1 <= len(opened) <= 2
 
 
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="Django has a pool there only")
+@pytest.mark.parametrize("handler", ["effect", "atomic_effect", "async_orm"])
+def test_slots_share_the_few_connections_of_a_pool(start_worker: StartWorker, handler: str) -> None:
+    enqueue_many(handler, ({} for _ in range(40)), max_retry=1)
+    connection.close()
+    options = connections.settings["default"]["OPTIONS"]
+    options["pool"] = {"min_size": 1, "max_size": 2, "timeout": 60}
+    try:
+        worker = start_worker(pool_size=5)
+        wait_until(succeeded(40), "all to succeed")
+        worker.stop()
+    finally:
+        connection.close()
+        connection.close_pool()
+        del options["pool"]
+
+
 @pytest.mark.parametrize("handler", ["effect", "async_orm"])
 def test_a_slot_that_is_idle_closes_what_django_would_have_closed(
     start_worker: StartWorker, opened: list[Any], handler: str
