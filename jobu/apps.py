@@ -46,7 +46,17 @@ def _complete(using: str, apps: Any = installed_apps, **_kwargs: Any) -> None:
     has_table = "cronjob" in apps.all_models[JobuConfig.name]
     if using == settings.DATABASE and has_table:
         _install_what_is_missing(using)
+        _switch_notifications(using)
         sync()
+
+
+def _switch_notifications(alias: str) -> None:
+    """Do as `JOBU_NOTIFY` says."""
+    from jobu.models import CronJob, JobExecution
+
+    connection = connections[alias]
+    tables = [JobExecution._meta.db_table, CronJob._meta.db_table]
+    dialect_of(connection).switch_notifications(connection, tables, on=settings.NOTIFY)
 
 
 def _install_what_is_missing(alias: str) -> None:

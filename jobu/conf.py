@@ -40,6 +40,9 @@ class Settings:
     DISPATCHER_MIN_CRON_INTERVAL_SECONDS: float = 60
     """How close two ticks of one cron job may come; a denser expression is refused."""
 
+    NOTIFY: bool = True
+    """Whether PostgreSQL notifies idle processes; takes effect with the next `migrate`."""
+
     HEARTBEAT_INTERVAL_SECONDS: float = 5
     """How often a process says that it is alive."""
 

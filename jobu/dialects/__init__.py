@@ -1,6 +1,7 @@
 """All knowledge of database vendors: one module each, one interface (`Dialect`)."""
 
-from jobu.dialects.base import Dialect, bounded, statement_bound
+from jobu.dialects.base import Dialect
+from jobu.dialects.bounds import bounded, statement_bound
 from jobu.dialects.literals import default_literals, literal
 from jobu.dialects.lookup import dialect_for, dialect_of
 from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time

@@ -20,6 +20,9 @@ _CONTROL_BUSY_TIMEOUT_MS = 20_000
 
 
 class SQLiteDialect(Dialect):
+    # `is_as_opened` sees a transaction that is left open.
+    plain_statements = ("begin",)
+
     def now_sql(self, offset: str | None = None) -> str:
         # Doubled percent signs, because Django converts placeholders.
         modifier = f", PRINTF('%%+.3f seconds', {offset})" if offset else ""
@@ -62,7 +65,7 @@ class SQLiteDialect(Dialect):
             return None
         return f"SQLite {sqlite3.sqlite_version} lacks UPDATE … FROM; SQLite 3.35 has it"
 
-    def advice(self, connection: BaseDatabaseWrapper) -> str | None:
+    def advice(self, connection: BaseDatabaseWrapper, table: str) -> str | None:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA journal_mode")
             mode = cursor.fetchone()[0]
@@ -106,6 +109,10 @@ class SQLiteDialect(Dialect):
         # Closed, not rolled back: the next statement of the abandoned handler must fail.
         session_id.interrupt()
         session_id.close()
+
+    def is_silent(self, connection: BaseDatabaseWrapper) -> bool:
+        # There is no server.
+        return True
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         driver = connection.connection

@@ -10,7 +10,6 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import DatabaseError, connections, transaction
 
 from jobu import logs, outcomes, signals
@@ -32,7 +31,7 @@ from jobu.jsonable import encode_result
 from jobu.masking import mask_quotes
 from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
-from jobu.worker.connections import close_connections
+from jobu.worker.connections import keep_async_connections
 from jobu.worker.interrupts import OUR_FOLDER
 
 if TYPE_CHECKING:
@@ -128,10 +127,7 @@ async def _run_async_handler(run: Run) -> Outcome:
             _end_if_forked(run)
             if left := run.job.cancel_tasks():
                 logs.tasks_left(run.attempt, left)
-            # There is a thread only if a handler used the ORM, and only that has connections.
-            context = SyncToAsync.thread_sensitive_context.get(None)
-            if context in SyncToAsync.context_to_thread_executor:
-                await asyncio.shield(sync_to_async(close_connections)())
+            await keep_async_connections()
 
 
 def _call(run: Run, call: Callable[[], Any]) -> Any:
