@@ -20,7 +20,7 @@ from jobu.dialects import DatabaseNow
 from jobu.door import door
 from jobu.exceptions import OptionError
 from jobu.jsonable import ExactEncoder, encode_object
-from jobu.models.fields import ExactCharField, ExactJSONField
+from jobu.models.fields import ExactCharField, ExactJSONField, StoredGeneratedField
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class CronJob(models.Model):
     planned = ExactCharField(max_length=500, blank=True, default="", editable=False)
     # A row that is not planned as it stands now, by whatever means it was edited, is due at once;
     # so is a disabled one that is still planned, which is how re-enabling never fires the past.
-    due_at = models.GeneratedField(
+    due_at = StoredGeneratedField(
         expression=Case(
             When(
                 is_enabled=True,
