@@ -276,6 +276,11 @@ def child_died(name: str, pid: int, code: int, delay: float) -> None:
     logger.error("%s, pid %d, ended with %s; restart in %.1f s", name, pid, reason, delay)
 
 
+def code_fails(output: str) -> None:
+    text = "the code cannot be loaded; what has ended starts again once it can:\n%s"
+    logger.error(text, Lines(output))
+
+
 def children_outdated() -> None:
     logger.info("the code has changed; all processes are started again")
 

@@ -12,7 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 
 ENGINE = "tests.project.engine_settings"
-ENGINE_COMMANDS = ("runworker", "rundispatcher", "runqueuedispatcher")
+ENGINE_COMMANDS = (
+    "runworker",
+    "jobu_worker",
+    "rundispatcher",
+    "jobu_dispatcher",
+    "runqueuedispatcher",
+    "jobu_queuedispatcher",
+)
 MANAGE = Path(__file__).parent / "project" / "manage.py"
 
 

@@ -41,7 +41,7 @@ class Command(ProcessCommand):
             "--once", action="store_true", help="dispatch what is due now, then exit 0"
         )
 
-    def handle(self, *_args: Any, **options: Any) -> None:
+    def start(self, options: dict[str, Any]) -> None:
         self.show_log(options["verbosity"])
         self.check_jobu_database()
         dispatcher = Dispatcher(

@@ -14,17 +14,16 @@ from django.core.management.base import ALL_CHECKS
 
 from jobu.management.arguments import whole
 from jobu.management.code_watch import CodeWatch
-from jobu.management.process_command import ProcessCommand, command_line_of
+from jobu.management.process_command import ProcessCommand, command_line_of, supervise
 from jobu.processes.prefixed import PrefixedOutput
 from jobu.processes.shutdown import end_with_supervisor
-from jobu.processes.supervisor import Supervisor
 
 _US = "runjobu"
 _COMMANDS = {
-    "dispatcher": "rundispatcher",
-    "worker": "runworker",
+    "dispatcher": "jobu_dispatcher",
+    "worker": "jobu_worker",
     "web": "runserver",
-    "queue-dispatcher": "runqueuedispatcher",
+    "queue-dispatcher": "jobu_queuedispatcher",
 }
 _HIGHEST_PORT = 65_535
 _DEFAULT_PARTS = ("dispatcher", "worker", "web")
@@ -66,7 +65,7 @@ class Command(ProcessCommand):
         )
         parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
 
-    def handle(self, *_args: Any, **options: Any) -> None:
+    def start(self, options: dict[str, Any]) -> None:
         if options["here"]:
             end_with_supervisor()
             call_command("runserver", options["bind"], use_reloader=False, skip_checks=True)
@@ -81,7 +80,7 @@ class Command(ProcessCommand):
         # Lines of a pipe come one by one only if Python does not buffer them.
         os.environ["PYTHONUNBUFFERED"] = "1"
         is_outdated = CodeWatch().has_changed if options["reload"] else bool
-        sys.exit(Supervisor(commands, output=output, is_outdated=is_outdated).run())
+        supervise(commands, output=output, is_outdated=is_outdated)
 
 
 def _chosen_parts(options: dict[str, Any]) -> list[str]:
