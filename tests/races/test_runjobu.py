@@ -98,6 +98,17 @@ def test_changed_code_starts_every_part_afresh(workers: WorkerProcesses) -> None
     assert some.wait() == 0, some.log
 
 
+@pytest.mark.parametrize("command", [["runjobu", "worker"], ["jobu_worker", "--processes=2"]])
+def test_jobu_s_own_worker_starts_where_another_app_has_the_name(
+    command: list[str], workers: WorkerProcesses
+) -> None:
+    some = workers.start_command(*command, JOBU_TEST_FIRST_APPS="tests.project.channels")
+    expected = 2 if "--processes=2" in command else 1
+    wait_until(lambda: kinds() == ["worker"] * expected, "its start", workers.logs)
+    some.send(signal.SIGTERM)
+    assert some.wait() == 0, some.log
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
