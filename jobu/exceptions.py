@@ -39,6 +39,10 @@ class DedupeKeyError(JobuError, ValueError):
     """The dedupe_key belongs to an execution of another handler."""
 
 
+class NotMigratedError(JobuError):
+    """jobu's tables are missing, or older than the code: `manage.py migrate` was not run."""
+
+
 class NoCurrentJobError(JobuError, RuntimeError):
     """`current_job()` was called where no job runs."""
 

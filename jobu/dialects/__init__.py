@@ -3,6 +3,7 @@
 from jobu.dialects.base import Dialect, bounded, statement_bound
 from jobu.dialects.literals import default_literals, literal
 from jobu.dialects.lookup import dialect_for, dialect_of
+from jobu.dialects.migrated import not_migrated
 from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "dialect_for",
     "dialect_of",
     "literal",
+    "not_migrated",
     "statement_bound",
 ]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _TOO_MANY_CONNECTIONS = {1040, 1203, 1226}
 _BUSY = {1205, 1213, 3572}
+_MISSING = {1054, 1146}
+"""No such column, table."""
 _STATEMENT_BYTES = 16 * 1024
 # A statement that is too long, and JSON that the server refuses, in MySQL and in MariaDB.
 _REFUSALS = {1153, *range(3140, 3159), *range(4035, 4043)}
@@ -138,6 +140,9 @@ class MySQLDialect(Dialect):
 
     def refuses(self, error: BaseException) -> bool:
         return super().refuses(error) or _errno(error) in _REFUSALS
+
+    def is_unmigrated(self, error: BaseException) -> bool:
+        return _errno(error) in _MISSING
 
     def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
         # Not a ping, which costs the same: only the server knows of a transaction that the last

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from jobu.exceptions import JobuError
 from jobu.management.arguments import whole
+from jobu.management.database_command import DatabaseCommand
 from jobu.messages import discard, requeue
 from jobu.models import DeadLetter
 from jobu.printable import printable, printable_lines
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _REASON_CHARACTERS = 100
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Look at the queue messages that could not become executions; requeue or discard them."
 
     def add_arguments(self, parser: CommandParser) -> None:

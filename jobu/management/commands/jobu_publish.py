@@ -7,16 +7,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from jobu.adapters.publishing import publish
 from jobu.exceptions import JobuError
+from jobu.management.database_command import DatabaseCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Send a message through the configured adapter (JOBU_QUEUE_DISPATCHER_ADAPTER). A queue "
         "dispatcher makes an execution of the handler of it."

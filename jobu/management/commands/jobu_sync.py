@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from jobu.dispatchers.sync import sync
+from jobu.management.database_command import DatabaseCommand
 from jobu.printable import printable
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         'Make cron jobs of the schedules that handlers declare with @handler(…, cron="0 9 * * 1"). '
         "What was edited by hand is kept. `migrate` does this, too."

@@ -7,8 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from jobu.management.database_command import DatabaseCommand
 from jobu.models import ApiToken
 from jobu.models.api_token import Scope
 from jobu.printable import printable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Make, list and revoke tokens for the HTTP API."
 
     def add_arguments(self, parser: CommandParser) -> None:
