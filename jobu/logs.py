@@ -204,6 +204,10 @@ def cron_skipped(name: str, problem: str) -> None:
     logger.warning("cron job %r is left out until it is corrected: %s", name, problem)
 
 
+def cron_synced(line: str, *, is_changed: bool) -> None:
+    logger.log(logging.INFO if is_changed else logging.DEBUG, "declared cron job %s", line)
+
+
 def cron_paused(name: str, reason: str) -> None:
     logger.error("cron job %r was disabled. %s", name, reason)
 

@@ -91,6 +91,10 @@ def cron_job(**fields: Any) -> CronJob:
             "'Europe/Atlantis' is not a time zone; use a name such as 'Europe/Berlin' or 'UTC'",
         ),
         ({"handler_name": "vanished"}, "no installed app has a handler 'vanished'"),
+        (
+            {"handler_name": "effect", "handler_params": {"nope": 1}},
+            "its handler does not take its params: unknown params: nope; the handler takes note",
+        ),
     ],
 )
 def test_w003_a_cron_job_that_cannot_run(fields: dict[str, Any], problem: str) -> None:

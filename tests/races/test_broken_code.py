@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobu.models import JobExecution, Process
+from jobu.models import CronJob, JobExecution, Process
 from tests.workers import WorkerProcess, WorkerProcesses, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
@@ -101,3 +101,16 @@ def test_a_module_that_was_missing_is_a_change(workers: WorkerProcesses, module:
     some.wait_for_log("No module named 'breakable.missing'")
     module.with_name("missing.py").write_text(GOOD.format(2))
     wait_until(lambda: workers_alive() == 1, "the fresh worker", workers.logs)
+
+
+def test_a_schedule_that_is_declared_meanwhile_becomes_a_cron_job(
+    workers: WorkerProcesses, module: Path
+) -> None:
+    some = start(workers, module, "runjobu", "dispatcher", "--reload")
+    wait_until(lambda: Process.objects.alive().exists(), "the dispatcher", workers.logs)
+    assert not CronJob.objects.filter(name="edition").exists()
+    write(module, GOOD.format(2).replace('"edition"', '"edition", cron="@daily"'))
+    wait_until(
+        lambda: CronJob.objects.filter(name="edition").exists(), "the cron job", workers.logs
+    )
+    some.wait_for_log("declared cron job edition: created (@daily, UTC)")

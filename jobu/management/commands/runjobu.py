@@ -109,6 +109,8 @@ def _command_lines(parts: list[str], options: dict[str, Any]) -> dict[str, list[
             lines[part] = command_line_of(_US, "--here", "--bind", options["bind"], *common)
         else:
             lines[part] = command_line_of(_COMMANDS[part], *common)
+    if options["reload"] and "dispatcher" in lines:
+        lines["dispatcher"] = [*lines["dispatcher"], "--sync"]
     for number in range(2, options["processes"] + 1):
         lines[f"worker {number}"] = lines["worker"]
     return lines
