@@ -16,12 +16,13 @@ from jobu.checks import TAG, check_database
 from jobu.conf import settings
 from jobu.dialects import bounded, dialect_of
 from jobu.logs import logger
+from jobu.management.queues import unknown_queues
 from jobu.models import JobExecution
 from jobu.printable import printable
 from jobu.processes.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from django.core.management.base import CommandParser
 
@@ -71,6 +72,12 @@ class ProcessCommand(BaseCommand):
                 f"The database '{alias}' has no tables of jobu yet. "
                 f"Run: manage.py migrate --database {alias}"
             )
+
+    def warn_of_unknown_queues(self, names: Iterable[str]) -> None:
+        connection = connections[settings.DATABASE]
+        with bounded(connection, dialect_of(connection).bounds()):
+            for warning in unknown_queues(names):
+                self.stderr.write(self.style.WARNING(printable(warning)))
 
     def show_log(self, verbosity: int, *, prefix: str = "") -> None:
         if logger.hasHandlers():

@@ -15,6 +15,7 @@ from django.core.management.base import ALL_CHECKS
 from jobu.management.arguments import whole
 from jobu.management.code_watch import CodeWatch
 from jobu.management.process_command import ProcessCommand, command_line_of, supervise
+from jobu.management.queues import add_queue_option
 from jobu.processes.prefixed import PrefixedOutput
 from jobu.processes.shutdown import end_with_supervisor
 
@@ -57,6 +58,7 @@ class Command(ProcessCommand):
             metavar="ADDRESS:PORT",
             help="where the web server listens (default: 127.0.0.1:8000)",
         )
+        add_queue_option(parser)
         parser.add_argument(
             "--processes", type=whole, default=1, metavar="N", help="worker processes (default: 1)"
         )
@@ -74,6 +76,8 @@ class Command(ProcessCommand):
         if "web" in parts:
             _refuse_web_server_that_cannot_start(options["bind"])
         self.check_jobu_database()
+        if options["queues"]:
+            self.warn_of_unknown_queues(options["queues"])
         commands = _command_lines(parts, options)
         output = PrefixedOutput(sys.stdout.buffer, [*commands, _US])
         self.show_log(options["verbosity"], prefix=output.prefix(_US))
@@ -95,6 +99,8 @@ def _chosen_parts(options: dict[str, Any]) -> list[str]:
             raise CommandError(f"This version of jobu has no {_COMMANDS[part]}.")
     if options["processes"] > 1 and "worker" not in chosen:
         raise CommandError("--processes is about workers, but no worker is to run.")
+    if options["queues"] and "worker" not in chosen:
+        raise CommandError("--queue is about workers, but no worker is to run.")
     return list(dict.fromkeys(chosen))
 
 
@@ -111,6 +117,9 @@ def _command_lines(parts: list[str], options: dict[str, Any]) -> dict[str, list[
             lines[part] = command_line_of(_COMMANDS[part], *common)
     if options["reload"] and "dispatcher" in lines:
         lines["dispatcher"] = [*lines["dispatcher"], "--sync"]
+    if "worker" in lines:
+        queues = [f"--queue={name}" for name in options["queues"] or ()]
+        lines["worker"] = [*lines["worker"], *queues, "--here"]
     for number in range(2, options["processes"] + 1):
         lines[f"worker {number}"] = lines["worker"]
     return lines

@@ -11,6 +11,7 @@ from jobu.conf import settings
 from jobu.management.arguments import seconds, whole
 from jobu.management.code_watch import CodeWatch
 from jobu.management.process_command import ProcessCommand, command_line, supervise
+from jobu.management.queues import add_queue_option
 from jobu.processes.shutdown import exit_soon, run_until_signal
 from jobu.worker.worker import Worker
 
@@ -47,13 +48,7 @@ class Command(ProcessCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--queue",
-            action="append",
-            dest="queues",
-            metavar="NAME",
-            help="work on this queue only; may be given several times (default: every queue)",
-        )
+        add_queue_option(parser)
         parser.add_argument(
             "--processes",
             type=whole,
@@ -84,6 +79,8 @@ class Command(ProcessCommand):
         self.show_log(options["verbosity"])
         self.check_jobu_database()
         count = options["processes"]
+        if options["queues"] and not options["here"]:
+            self.warn_of_unknown_queues(options["queues"])
         if options["here"] or (count == 1 and not options["reload"]):
             exit_soon(run_until_signal(_make_worker(options)))
         command = command_line("--here")
