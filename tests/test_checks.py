@@ -257,6 +257,10 @@ def test_w001_a_setting_like_no_other() -> None:
     assert hint == f"It has {', '.join(f'JOBU_{name}' for name in setting_types)}."
 
 
+def test_w001_leaves_the_variable_of_a_supervisor_alone() -> None:
+    assert found_with(JOBU_SUPERVISOR_PID="123") == []
+
+
 def test_w004_a_database_whose_loss_a_handler_would_wait_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

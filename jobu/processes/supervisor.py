@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobu import logs
+from jobu.conf import SUPERVISOR_VARIABLE
 from jobu.processes.probe import Probe
-from jobu.processes.shutdown import SUPERVISOR_VARIABLE, ShutdownSignals
+from jobu.processes.shutdown import ShutdownSignals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from jobu.exceptions import JobuError
 from jobu.management.arguments import whole
 from jobu.management.database_command import DatabaseCommand
+from jobu.management.subcommands import add_actions
 from jobu.messages import discard, requeue
 from jobu.models import DeadLetter
 from jobu.printable import printable, printable_lines
@@ -26,7 +27,7 @@ class Command(DatabaseCommand):
     help = "Look at the queue messages that could not become executions; requeue or discard them."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        actions = add_actions(parser, dest="action", metavar="ACTION")
         listing = actions.add_parser("list", help="list the open ones, newest first")
         listing.add_argument("--all", action="store_true", help="requeued and discarded ones, too")
         listing.add_argument("--limit", type=whole, default=50, help="how many (default: 50)")

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from jobu.adapters.publishing import publish
 from jobu.exceptions import JobuError
 from jobu.management.database_command import DatabaseCommand
+from jobu.printable import printable
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -46,5 +47,6 @@ class Command(DatabaseCommand):
         except json.JSONDecodeError as error:
             raise CommandError(f"--params is not JSON: {error}") from error
         except (JobuError, ImproperlyConfigured, ValueError) as error:
-            raise CommandError(str(error)) from error
+            # One line: clients of queue systems quote what the network said.
+            raise CommandError(printable(" ".join(str(error).split()))) from error
         self.stdout.write(f"Sent a message for {options['handler_name']!r}.")
