@@ -5,6 +5,7 @@ from jobu.dialects.literals import default_literals, literal
 from jobu.dialects.lookup import dialect_for, dialect_of
 from jobu.dialects.migrated import not_migrated
 from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time
+from jobu.dialects.primary_key import pass_over_primary_key
 
 __all__ = [
     "DatabaseNow",
@@ -17,5 +18,6 @@ __all__ = [
     "dialect_of",
     "literal",
     "not_migrated",
+    "pass_over_primary_key",
     "statement_bound",
 ]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from jobu.models import CronJob, JobExecution, Process
-from tests.workers import WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcess, WorkerProcesses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
