@@ -74,6 +74,11 @@ def declared(
                 f"{of} has both cron= and schedules=. cron= is short for a single schedule: write "
                 f"schedules=[Schedule({cron!r}), …]."
             )
+        if not isinstance(cron, str):
+            raise OptionError(
+                f"cron of {of} is a cron expression, not {cron!r}. "
+                "A Schedule goes into schedules=[…]."
+            )
         if problem := problem_with_expression(cron, seed=handler_name):
             raise OptionError(f"cron of {of}: {problem}")
         schedules = [Schedule(cron)]

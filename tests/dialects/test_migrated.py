@@ -73,15 +73,19 @@ def pages() -> list[str]:
         reverse(f"admin:jobu_{model._meta.model_name}_changelist")
         for model in (CronJob, JobExecution, DeadLetter, Process)
     ]
-    return [*lists, reverse("admin:jobu_cronjob_change", args=[1])]
+    return [
+        *lists,
+        reverse("admin:jobu_cronjob_change", args=[1]),
+        reverse("admin:jobu_dashboard_data"),
+    ]
 
 
 @pytest.mark.usefixtures("unmigrated")
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(6))
 def test_a_page_of_the_admin_says_what_to_do(number: int, client: Client) -> None:
     client.force_login(User.objects.create_superuser("root"))
     response = client.get(pages()[number])
-    assert response.status_code == 503
+    assert (response.status_code, response["Jobu-Problem"]) == (503, "not-migrated")
     text = response.content.decode()
     assert "python manage.py migrate --database other" in text
     assert "The database says: " in text

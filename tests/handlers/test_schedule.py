@@ -44,6 +44,10 @@ def test_a_schedule_that_cannot_work_is_refused_with_words(
             {"cron": "@daily", "schedules": [Schedule("@hourly")]},
             "@handler('report') has both cron= and schedules=.",
         ),
+        (
+            {"cron": Schedule("@daily")},
+            "cron of @handler('report') is a cron expression, not Sched",
+        ),
         ({"schedules": ["@daily"]}, "schedules of @handler('report') is a list of jobu.Schedule"),
         ({"schedules": Schedule("@daily")}, "schedules of @handler('report') is a list of"),
         (

@@ -57,4 +57,12 @@ def _page(request: HttpRequest, site: AdminSite, error: BaseException) -> HttpRe
         "detail": first_line(error.__cause__ if isinstance(error, NotMigratedError) else error),
     }
     request.current_app = site.name
-    return TemplateResponse(request, "jobu/not_migrated.html", context, status=503).render()
+    # The header is for scripts, which show no page.
+    page = TemplateResponse(
+        request,
+        "jobu/not_migrated.html",
+        context,
+        status=503,
+        headers={"Jobu-Problem": "not-migrated"},
+    )
+    return page.render()
