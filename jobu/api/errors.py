@@ -159,7 +159,7 @@ def _fields_of(error: ValidationError) -> Fields:
 
 def _database_failed(request: HttpRequest, error: Any) -> HttpResponse:
     """Tell the caller if it is temporary, or if `migrate` was not run."""
-    missing = error if isinstance(error, NotMigratedError) else not_migrated(error)
+    missing = not_migrated(error)
     if missing is None and not isinstance(error, OperationalError | InterfaceError):
         return _unexpected(request, error)
     logs.api_database_failed(missing or error)

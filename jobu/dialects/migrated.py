@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def not_migrated(error: Error) -> NotMigratedError | None:
     """Return what to raise instead if the error comes of a migration that was not run."""
+    if isinstance(error, NotMigratedError):
+        return error
     alias = settings.DATABASE
     if alias not in connections or not dialect_for(alias).is_unmigrated(error):
         return None

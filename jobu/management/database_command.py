@@ -8,7 +8,6 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
 from jobu.dialects import not_migrated
-from jobu.exceptions import NotMigratedError
 
 
 class DatabaseCommand(BaseCommand):
@@ -17,8 +16,6 @@ class DatabaseCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
             return super().execute(*args, **options)
-        except NotMigratedError as error:
-            raise CommandError(str(error)) from error
         except Error as error:
             if missing := not_migrated(error):
                 raise CommandError(str(missing)) from error

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import Error, connections, transaction
+from django.db import DatabaseError, Error, connections, transaction
 from django.test import Client
 from django.urls import reverse
 
-from jobu import Dispatcher, enqueue, enqueue_many
+from jobu import Dispatcher, QueueMessage, enqueue, enqueue_many
 from jobu.dialects import dialect_for
 from jobu.exceptions import JobuError, NotMigratedError
+from jobu.messages.store import store
 from jobu.models import CronJob, DeadLetter, JobExecution, Process
 from tests.api.callers import caller
 from tests.waiting import wait_until
@@ -48,6 +49,7 @@ def test_enqueue_says_what_to_do(call: Callable[[], object]) -> None:
         call()
     assert str(caught.value) == WORDS
     assert isinstance(caught.value, JobuError)
+    assert isinstance(caught.value, DatabaseError)
     assert isinstance(caught.value.__cause__, Error)
 
 
@@ -99,6 +101,22 @@ def test_the_http_api_says_what_to_do(path: str, settings: Any) -> None:
     settings.JOBU_DATABASE = "other"
     answer = api.get(path)
     assert (answer.status, answer.message) == (503, WORDS)
+
+
+@pytest.mark.usefixtures("unmigrated")
+def test_a_tick_and_a_message_wait_for_the_tables(caplog: pytest.LogCaptureFixture) -> None:
+    """They are no dead letters, and no traceback of each poll."""
+    with pytest.raises(Error):
+        store([QueueMessage(id="t:1", body=b'{"handler_name": "echo"}')], "kafka")
+    process = Dispatcher()
+
+    def poll() -> float:
+        raise NotMigratedError(WORDS)
+
+    process.poll = poll  # type: ignore[method-assign]
+    process.poll_safely()
+    assert "unexpectedly" not in caplog.text
+    assert WORDS in caplog.text
 
 
 def test_an_older_table_is_told_from_other_errors() -> None:

@@ -29,8 +29,8 @@ def with_words(view: View, site: AdminSite) -> View:
     def said(request: HttpRequest, answer: Callable[[], HttpResponse]) -> HttpResponse:
         try:
             return answer()
-        except (Error, NotMigratedError) as error:
-            if isinstance(error, Error) and not_migrated(error) is None:
+        except Error as error:
+            if not_migrated(error) is None:
                 raise
             return _page(request, site, error)
 
