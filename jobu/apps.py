@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.conf import settings
 from jobu.dialects import default_literals, dialect_of
+from jobu.printable import printable
 
 
 class JobuConfig(AppConfig):
@@ -38,16 +39,20 @@ def _open_door() -> None:
     door.enqueue_row, door.enqueue_ticks = queue.enqueue_row, queue.enqueue_ticks
 
 
-def _complete(using: str, apps: Any = installed_apps, **_kwargs: Any) -> None:
+def _complete(
+    using: str, apps: Any = installed_apps, verbosity: int = 1, stdout: Any = None, **_kwargs: Any
+) -> None:
     """After `migrate`: add what is missing in the database, and the crons declared in code."""
-    from jobu.dispatchers.sync import sync
+    from jobu.dispatchers.sync import UNCHANGED, sync
 
     # `migrate jobu zero` has left no table to sync with. (`flush` does not say which apps.)
     has_table = "cronjob" in apps.all_models[JobuConfig.name]
     if using == settings.DATABASE and has_table:
         _install_what_is_missing(using)
         _switch_notifications(using)
-        sync()
+        for line in sync():
+            if stdout is not None and verbosity > 0 and not line.endswith(UNCHANGED):
+                stdout.write(f"  Cron job {printable(line)}")
 
 
 def _switch_notifications(alias: str) -> None:

@@ -11,6 +11,9 @@ from django.conf import settings as django_settings
 
 PREFIX = "JOBU_"
 
+SUPERVISOR_VARIABLE = "JOBU_SUPERVISOR_PID"
+"""The environment variable by which a supervisor tells its children its process id."""
+
 
 class Settings:
     DATABASE: str = "default"

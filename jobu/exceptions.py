@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db import DatabaseError
+
 
 class JobuError(Exception):
     """The root of jobu's errors."""
@@ -37,6 +39,13 @@ class NotJSONError(JobuError, TypeError):
 
 class DedupeKeyError(JobuError, ValueError):
     """The dedupe_key belongs to an execution of another handler."""
+
+
+class NotMigratedError(JobuError, DatabaseError):
+    """jobu's tables are missing, or older than the code: `manage.py migrate` was not run.
+
+    A DatabaseError, too, so that what waits for a database waits for its tables.
+    """
 
 
 class NoCurrentJobError(JobuError, RuntimeError):

@@ -204,6 +204,10 @@ def cron_skipped(name: str, problem: str) -> None:
     logger.warning("cron job %r is left out until it is corrected: %s", name, problem)
 
 
+def cron_synced(line: str, *, is_changed: bool) -> None:
+    logger.log(logging.INFO if is_changed else logging.DEBUG, "declared cron job %s", line)
+
+
 def cron_paused(name: str, reason: str) -> None:
     logger.error("cron job %r was disabled. %s", name, reason)
 
@@ -274,6 +278,11 @@ def child_started(name: str, pid: int) -> None:
 def child_died(name: str, pid: int, code: int, delay: float) -> None:
     reason = f"signal {-code}" if code < 0 else f"exit code {code}"
     logger.error("%s, pid %d, ended with %s; restart in %.1f s", name, pid, reason, delay)
+
+
+def code_fails(output: str) -> None:
+    text = "the code cannot be loaded; what has ended starts again once it can:\n%s"
+    logger.error(text, Lines(output))
 
 
 def children_outdated() -> None:

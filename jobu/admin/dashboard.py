@@ -106,6 +106,7 @@ def _texts() -> dict[str, str]:
         "no processes": _("No process is running: start manage.py runworker."),
         "no ticks": _("No cron job is planned."),
         "no waiting": _("Nothing waits."),
+        "not migrated": _("The database is not ready: run manage.py migrate."),
         "now": _("now"),
         "of finished": _("of {}"),
         "of slots": _("of {} slots"),

@@ -61,7 +61,8 @@ class CronChange(Request):
 
 
 class NewCron(CronChange):
-    """A cron job to create; other fields get the same defaults as in the admin."""
+    """A cron job to create; queue, priority, max_retry and timeout_seconds are the handler's
+    unless they are given, other fields get the same defaults as in the admin."""
 
     name: Name
     cron_expression: Name = Field(examples=["30 6 * * mon-fri"])

@@ -11,6 +11,7 @@ from django.db import connections
 
 from jobu.conf import settings
 from jobu.dialects import dialect_of
+from jobu.exceptions import ParamsError
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob
 
@@ -63,6 +64,11 @@ def _cron_problems() -> Iterator[CheckMessage]:
         found = job.find_problems()
         if job.handler_name not in handlers:
             found.append(f"no installed app has a handler {job.handler_name!r}")
+        elif isinstance(job.handler_params, dict):
+            try:
+                handlers[job.handler_name].check(job.handler_params)
+            except ParamsError as error:
+                found.append(f"its handler does not take its params: {error}")
         for problem in found:
             yield checks.Warning(
                 f"The cron job {job.name!r} cannot run: {problem}.",

@@ -14,7 +14,7 @@ from django.core.checks import CheckMessage, Error
 from django.db import connections, router
 from django.utils.module_loading import import_string
 
-from jobu.conf import PREFIX, setting_types, settings
+from jobu.conf import PREFIX, SUPERVISOR_VARIABLE, setting_types, settings
 from jobu.exceptions import OptionError
 from jobu.handlers.options import check_execution_options
 from jobu.models import JobExecution
@@ -97,6 +97,9 @@ def _impossible_for_events(name: str, value: Any) -> Iterator[CheckMessage]:
 
 def _unknown_settings() -> Iterator[CheckMessage]:
     for name in dir(django_settings):
+        # A project may take every JOBU_… variable of the environment, that of a supervisor as well.
+        if name == SUPERVISOR_VARIABLE:
+            continue
         if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in setting_types:
             known = [PREFIX + each for each in setting_types]
             close = difflib.get_close_matches(name, known, n=1)

@@ -211,6 +211,10 @@ class Dialect:
         # Only the error itself, not its causes: a lost connection may follow a refusal.
         return isinstance(error, DataError | IntegrityError)
 
+    def is_unmigrated(self, error: BaseException) -> bool:
+        """Tell whether a table, column or function is missing: `migrate` was not run."""
+        return False
+
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         """Wake the workers that listen for these queues."""
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TOO_MANY_CONNECTIONS = {1040, 1203, 1226}
 _BUSY = {1205, 1213, 3572}
+_MISSING = {1054, 1146}
+"""No such column, table."""
 _STATEMENT_BYTES = 16 * 1024
 # A statement that is too long, and JSON that the server refuses, in MySQL and in MariaDB.
 _REFUSALS = {1153, *range(3140, 3159), *range(4035, 4043)}
@@ -151,6 +153,9 @@ class MySQLDialect(Dialect):
 
     def is_silent(self, connection: BaseDatabaseWrapper) -> bool:
         return not is_readable(connection.connection.fileno())
+
+    def is_unmigrated(self, error: BaseException) -> bool:
+        return _errno(error) in _MISSING
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         # The server reports it with each answer.

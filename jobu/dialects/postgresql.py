@@ -27,6 +27,8 @@ _IDLE = 0
 """The status of a connection without a transaction in libpq."""
 _KEEPALIVES = 3
 _COMMAND_IN_PROGRESS = 1
+_MISSING_SQLSTATES = {"42P01", "42703", "42883"}
+"""No such table, column, function."""
 _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
 _SESSION_SQL = "SELECT pg_backend_pid()"
 
@@ -210,6 +212,9 @@ class PostgreSQLDialect(Dialect):
         # Class 54: beyond what the server can hold, such as elements of more than 256 MB.
         state = getattr(error.__cause__, "sqlstate", None) or ""
         return super().refuses(error) or state.startswith("54")
+
+    def is_unmigrated(self, error: BaseException) -> bool:
+        return getattr(error.__cause__, "sqlstate", None) in _MISSING_SQLSTATES
 
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         if not settings.NOTIFY:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
 _NEEDED = (3, 35, 0)
+_MISSING = re.compile(r"^no such (table|column): |^table \w+ has no column named ")
 _CONTROL_BUSY_TIMEOUT_MS = 20_000
 
 
@@ -117,6 +119,9 @@ class SQLiteDialect(Dialect):
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         driver = connection.connection
         return not driver.in_transaction and driver.isolation_level is None
+
+    def is_unmigrated(self, error: BaseException) -> bool:
+        return isinstance(error, OperationalError) and _MISSING.search(str(error)) is not None
 
     def is_busy(self, error: BaseException) -> bool:
         return any(

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from asgiref.sync import markcoroutinefunction
 
-from jobu.cron import problem_with_expression, problem_with_timezone
 from jobu.door import door
-from jobu.exceptions import HandlerError, OptionError
+from jobu.exceptions import HandlerError
 from jobu.handlers.base import BaseHandler
 from jobu.handlers.options import HandlerOptions
 from jobu.handlers.params import Signature
 from jobu.handlers.registry import MAX_NAME_LENGTH, HandlerSpec, handlers
+from jobu.handlers.schedule import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from jobu.handlers.options import Backoff, Errors
+    from jobu.handlers.schedule import Schedule
     from jobu.models import JobExecution
 
 _P = ParamSpec("_P")
@@ -70,6 +71,7 @@ def handler(
     sensitive: tuple[str, ...] | str = (),
     cron: str | None = None,
     timezone: str | None = None,
+    schedules: Sequence[Schedule] = (),
 ) -> _Decorator:
     """Register a `BaseHandler` subclass or a function under `name`.
 
@@ -78,7 +80,8 @@ def handler(
     delay in seconds, or a function from the number of failures to seconds. `atomic=True` runs the
     handler in a transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets
     queue messages start it. `sensitive` names params to mask, besides `JOBU_SENSITIVE_PARAMS`.
-    `cron` and `timezone` declare a schedule; `manage.py jobu_sync` makes a cron job of it.
+    `cron` and `timezone` declare a schedule, `schedules` several; `manage.py jobu_sync` makes a
+    cron job of each.
     """
     _check_name(name)
     options = HandlerOptions(
@@ -93,20 +96,16 @@ def handler(
         events=events,
         sensitive=sensitive,  # type: ignore[arg-type]
     )
-    _check_schedule(name, cron, timezone)
-    return _Decorator(name, options, cron, timezone)
+    return _Decorator(name, options, declared(name, cron, timezone, schedules))
 
 
 class _Decorator:
     """What `handler(...)` returns; a class, so that mypy knows the type of its result."""
 
-    def __init__(
-        self, name: str, options: HandlerOptions, cron: str | None, timezone: str | None
-    ) -> None:
+    def __init__(self, name: str, options: HandlerOptions, schedules: tuple[Schedule, ...]) -> None:
         self._name = name
         self._options = options
-        self._cron = cron
-        self._timezone = timezone
+        self._schedules = schedules
 
     @overload
     def __call__(  # type: ignore[overload-overlap] # a class is callable, too; this one wins
@@ -144,8 +143,7 @@ class _Decorator:
             place=_place(owner),
             doc=inspect.cleandoc(owner.__doc__ or ""),
             is_async=is_async,
-            cron=self._cron,
-            timezone=self._timezone,
+            schedules=self._schedules,
             _signature=Signature(
                 function,
                 is_method=handler_class is not None,
@@ -162,13 +160,6 @@ def _check_name(name: object) -> None:
             f'@handler needs a name of 1 to {MAX_NAME_LENGTH} characters, as in @handler("email"), '
             f"not {name!r}"
         )
-
-
-def _check_schedule(name: str, cron: str | None, timezone: str | None) -> None:
-    if cron is not None and (problem := problem_with_expression(cron)):
-        raise OptionError(f"cron of @handler({name!r}): {problem}")
-    if timezone is not None and (problem := problem_with_timezone(timezone)):
-        raise OptionError(f"timezone of @handler({name!r}): {problem}")
 
 
 def _place(owner: Any) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jobu.handlers.base import BaseHandler
     from jobu.handlers.fields import ParamField
     from jobu.handlers.params import Signature
+    from jobu.handlers.schedule import Schedule
 
 MAX_NAME_LENGTH = 200
 
@@ -34,8 +35,7 @@ class HandlerSpec:
     place: str
     doc: str
     is_async: bool
-    cron: str | None
-    timezone: str | None
+    schedules: tuple[Schedule, ...]
     _signature: Signature
     _handler_class: type[BaseHandler] | None
     _function: Callable[..., Any]
@@ -113,6 +113,9 @@ class Registry:
                 f"Two handlers are named {spec.name!r}: {other.place} and {spec.place}. "
                 "Rename one of them."
             )
+        for other in self._specs.values():
+            if other.name != spec.name:
+                _refuse_equal_schedules(other, spec)
         self._specs[spec.name] = spec
 
     def _not_found(self, name: object) -> str:
@@ -123,6 +126,14 @@ class Registry:
         close = difflib.get_close_matches(name, self._specs, n=1) if is_possible else []
         hint = f"Did you mean {close[0]!r}?" if close else "Is its app in INSTALLED_APPS?"
         return f"No handler is named {name!r} in any installed app's jobs.py. {hint}"
+
+
+def _refuse_equal_schedules(one: HandlerSpec, other: HandlerSpec) -> None:
+    for name in {each.name for each in one.schedules} & {each.name for each in other.schedules}:
+        raise DuplicateHandlerError(
+            f"Two handlers declare a schedule named {name!r}: {one.place} and {other.place}. "
+            "Give one of them another name, as in Schedule(…, name=…)."
+        )
 
 
 handlers = Registry()

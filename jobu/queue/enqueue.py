@@ -16,7 +16,7 @@ from django.db import Error, IntegrityError, connections, transaction
 
 from jobu import logs, signals
 from jobu.conf import settings
-from jobu.dialects import dialect_for
+from jobu.dialects import dialect_for, not_migrated
 from jobu.exceptions import DedupeKeyError, OptionError
 from jobu.handlers.options import check_execution_options, checked_dedupe_key, checked_time
 from jobu.handlers.registry import handlers
@@ -199,8 +199,14 @@ def _insert_unless_there(
 ) -> tuple[JobExecution, bool]:
     """Return the execution with the same `unique` fields, or a new one; and whether it is new."""
     same = {name: fields[name] for name in unique}
-    with suppress(JobExecution.DoesNotExist):
+    try:
         return JobExecution.objects.get(**same), False
+    except JobExecution.DoesNotExist:
+        pass
+    except Error as error:
+        if missing := not_migrated(error):
+            raise missing from error
+        raise
     try:
         with transaction.atomic(using=settings.DATABASE):
             return _insert(fields, encoded_params), True

@@ -97,6 +97,7 @@ JOBU_REDIS_CLAIM_IDLE_SECONDS = float(os.environ.get("JOBU_REDIS_CLAIM_IDLE_SECO
 JOBU_KAFKA_OPTIONS = json.loads(os.environ.get("JOBU_KAFKA_OPTIONS", "{}"))
 
 INSTALLED_APPS = [
+    *os.environ.get("JOBU_TEST_FIRST_APPS", "").split(),
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -16,6 +16,7 @@ from django.urls import path
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from jobu.admin.shared.filters import parameters_of
+from jobu.admin.shared.not_migrated import with_words
 from jobu.dialects import DatabaseNow
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class JobuAdmin(ModelAdmin):
         """Keep posted values and the views' variables out of error reports."""
         found: list[URLPattern] = super().urls
         for pattern in found:
-            pattern.callback = sensitive_post_parameters()(sensitive_variables()(pattern.callback))
+            view = with_words(pattern.callback, self.admin_site)
+            pattern.callback = sensitive_post_parameters()(sensitive_variables()(view))
         return found
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
