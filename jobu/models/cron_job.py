@@ -19,6 +19,7 @@ from jobu.cron import problem_with_expression, problem_with_timezone, ticks_betw
 from jobu.dialects import DatabaseNow
 from jobu.door import door
 from jobu.exceptions import OptionError
+from jobu.handlers.registry import handlers
 from jobu.jsonable import ExactEncoder, encode_object
 from jobu.models.fields import ExactCharField, ExactJSONField
 from jobu.transactions import write_transaction
@@ -175,6 +176,12 @@ class CronJob(models.Model):
             None if isinstance(self.handler_params, dict) else "its params are not a JSON object",
         ]
         return [problem for problem in found if problem is not None]
+
+    def find_missing_handler(self) -> str | None:
+        """Say that its handler is unknown here; another process may know it."""
+        if self.handler_name in handlers:
+            return None
+        return f"no installed app has a handler {self.handler_name!r}"
 
     def ticks(self, after: datetime, until: datetime, limit: int) -> list[datetime]:
         """Return its first `limit` ticks after one instant, up to another, that it is active at."""

@@ -95,6 +95,9 @@ def next_run_of(job: CronJob) -> SafeString | str:
         return badge("failed", job.problem)
     if not job.is_enabled:
         return "–"
+    if job.find_missing_handler():
+        text = _("No installed app here has its handler %(name)s.")
+        return badge("failed", text % {"name": f"“{job.handler_name}”"})
     moment, now = _next_tick(job), timezone.now()
     if moment is None:
         return "–"
