@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 from django.db import Error, connections
 
 from jobu import logs
+from jobu.alerts.standing_in import StandIn
+from jobu.alerts.telling import look_interval, tell_news
 from jobu.conf import settings
 from jobu.dialects import dialect_of
+from jobu.models.process import ProcessKind
 from jobu.processes.outage import Outage
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
@@ -54,7 +57,19 @@ def all_chores(process: PollingProcess) -> list[Chore]:
             random.uniform(*_SUMMARIZE_INTERVAL_SECONDS),  # noqa: S311
             partial(summarize, _SUMMARIZE_BUDGET_SECONDS),
         ),
+        *_alert_chores(process),
     ]
+
+
+def _alert_chores(process: PollingProcess) -> list[Chore]:
+    """Return none where nobody is to be told: then nobody looks, either."""
+    if not settings.ALERTS:
+        return []
+    chores = [Chore(look_interval(), tell_news)]
+    if process.kind != ProcessKind.WORKER:
+        stand_in = StandIn(process.heartbeat.process_id)
+        chores.append(Chore(look_interval(), stand_in.send_if_needed))
+    return chores
 
 
 def _beat_and_rescue(process: PollingProcess) -> None:
