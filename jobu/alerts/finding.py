@@ -32,7 +32,6 @@ MAX_DEAD = 5_000
 MAX_FINISHED = 100_000
 """How many finished executions one statement looks through."""
 MAX_WRONG = 100
-_UNSERVED_SECONDS = 60
 _MAX_MESSAGE = 300
 _MAX_IDS = 5
 _ERROR_CLASS = re.compile(r"([A-Za-z_][\w.]*)(?::|$)")
@@ -130,13 +129,13 @@ def find_old_queues(alerts: Alerts, _now: datetime) -> Wrong:
 
 
 def find_missing_workers(_alerts: Alerts, _now: datetime) -> Wrong:
-    """Find what has been due for a minute without a process that could take it."""
+    """Find what is due without a process that could take it."""
     living = living_processes()
     found = {
         f"queue {queue}": f"{queue}: executions are due, and no living worker serves this queue"
-        for queue in unserved_queues(living, _UNSERVED_SECONDS)[:MAX_WRONG]
+        for queue in unserved_queues(living)[:MAX_WRONG]
     }
-    if is_cron_due_without_dispatcher(living, _UNSERVED_SECONDS):
+    if is_cron_due_without_dispatcher(living):
         found["dispatcher"] = "cron jobs are due, and no dispatcher is alive"
     return found
 
@@ -145,7 +144,7 @@ CONDITIONS: dict[str, tuple[str, Callable[[Alerts, datetime], Wrong]]] = {
     "cron_paused": ("cron job paused", find_paused_crons),
     "cron_missed": ("cron job not dispatched in time", find_missed_crons),
     "queue_old": ("queue with old executions", find_old_queues),
-    "no_worker": ("place where no living process works", find_missing_workers),
+    "no_worker": ("jobs that nobody runs", find_missing_workers),
 }
 """Kind of alert → its title for one, and what finds it."""
 

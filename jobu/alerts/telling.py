@@ -6,7 +6,7 @@ Whatever is killed here, nothing is lost and nothing is told twice.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import F
@@ -24,13 +24,14 @@ from jobu.reading.waits import living_processes
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from jobu.alerts.config import Alerts
-    from jobu.alerts.finding import DeathGroup
+    from jobu.alerts.finding import DeathGroup, Wrong
 
 DIED = "died"
 LONGEST_LOOK_BACK = timedelta(days=1)
+PATIENCE = {"no_worker": timedelta(minutes=1)}
+"""How long something must be wrong before it is told."""
+_SEEN_RECENTLY = timedelta(minutes=2)
 _MAX_LINES = 30
 
 
@@ -70,6 +71,7 @@ def _tell(state: AlertState, alerts: Alerts, now: datetime) -> bool:
     """Tell what is new of one kind; store that it was told, or that there was nothing."""
     changes: dict[str, Any] = {}
     alert: dict[str, Any] | None = None
+    new: list[str] = []
     if state.kind == DIED:
         since = max(state.looked_until, now - LONGEST_LOOK_BACK)
         deaths = find_deaths(since, max(since, now - _grace()))
@@ -78,17 +80,42 @@ def _tell(state: AlertState, alerts: Alerts, now: datetime) -> bool:
     else:
         title, find = CONDITIONS[state.kind]
         wrong = find(alerts, now)
-        changes["told"] = sorted(wrong)
-        new = [text for key, text in wrong.items() if key not in (state.told or [])]
-        alert = _alert_of_wrong(state.kind, title, new, alerts) if new else None
+        changes["told"], new = _compare(state, wrong, now)
+        texts = [wrong[key] for key in new]
+        alert = _alert_of_wrong(state.kind, title, texts, alerts) if new else None
     if alert is not None:
         if state.told_at and now - state.told_at < timedelta(minutes=alerts.every_minutes):
             # Told together with what comes until then: nothing of it is lost, it is in the rows.
-            changes = {}
+            changes = {"told": _without(changes["told"], new)} if state.kind != DIED else {}
             alert = None
         else:
             changes["told_at"] = now
     return _store(state, {**changes, "looked_at": now}, alert, alerts)
+
+
+def _compare(state: AlertState, wrong: Wrong, now: datetime) -> tuple[dict[str, Any], list[str]]:
+    """Return what to store of what is wrong, and the keys that are to be told now.
+
+    A missing process is told only when it has been missing for a while: at a deployment one starts
+    after another.
+    """
+    known = state.told or {}
+    # What was seen before all processes were away for a while says nothing.
+    seen = known.get("seen", {}) if now - state.looked_at < _SEEN_RECENTLY else {}
+    since = {key: seen.get(key, now.isoformat()) for key in wrong}
+    told = [key for key in known.get("told", []) if key in wrong]
+    patience = PATIENCE.get(state.kind, timedelta())
+    new = [
+        key
+        for key in wrong
+        if key not in told and now - datetime.fromisoformat(since[key]) >= patience
+    ]
+    return {"seen": since, "told": [*told, *new]}, new
+
+
+def _without(told: dict[str, Any], new: list[str]) -> dict[str, Any]:
+    """Return what to store if the new ones are not told yet."""
+    return {**told, "told": [key for key in told["told"] if key not in new]}
 
 
 def _store(

@@ -19,7 +19,7 @@ from jobu.api.answers import answers, written
 from jobu.api.auth import reading, writing
 from jobu.api.errors import ApiError, conflict, invalid, not_found
 from jobu.api.pages import MAX_PER_PAGE, PageQuery, Parameters
-from jobu.api.schemas import Job, JobDetail, LogLine, NewJob, Page, Retried, RetryMany
+from jobu.api.schemas import Job, JobDetail, JobExplained, LogLine, NewJob, Page, Retried, RetryMany
 from jobu.api.values import Count, Id, Moment, StatusFilter, Text
 from jobu.handlers.options import MAX_COUNT
 from jobu.handlers.registry import handlers
@@ -116,7 +116,9 @@ def retry_jobs(request: HttpRequest, wanted: RetryMany) -> dict[str, Any]:
     return {"retried": retried, "next": None}
 
 
-@router.get("/{job_id}", response=answers(200, JobDetail, 404), auth=reading("view_jobexecution"))
+@router.get(
+    "/{job_id}", response=answers(200, JobExplained, 404), auth=reading("view_jobexecution")
+)
 def read_job(request: HttpRequest, job_id: Path[Id]) -> JobExecution:
     return _find(job_id)
 

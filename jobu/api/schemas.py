@@ -217,12 +217,23 @@ class Reason(Schema):
 
 
 class JobDetail(Job):
-    waits_for: list[Reason] = Field(
-        description="Why it is not run yet, the most important first; empty if it does not wait."
-    )
     params: Any
     result: Any
     errors: list[Any] = Field(description="Every failed attempt, with its traceback.")
+
+    @model_validator(mode="after")
+    def _mask(self, info: ValidationInfo) -> Self:
+        self.params = shown(info, self.params, self.handler_name)
+        self.result = shown(info, self.result, self.handler_name)
+        return self
+
+
+class JobExplained(JobDetail):
+    """Only for whoever asks for one job: to find out why it waits takes some statements."""
+
+    waits_for: list[Reason] = Field(
+        description="Why it is not run yet, the most important first; empty if it does not wait."
+    )
 
     @staticmethod
     def resolve_waits_for(execution: JobExecution) -> list[Any]:
@@ -231,12 +242,6 @@ class JobDetail(Job):
         # Read by programs: not in a reader's language.
         with translation.override(None):
             return Waits().reasons(execution, database_time(settings.DATABASE))
-
-    @model_validator(mode="after")
-    def _mask(self, info: ValidationInfo) -> Self:
-        self.params = shown(info, self.params, self.handler_name)
-        self.result = shown(info, self.result, self.handler_name)
-        return self
 
 
 class Process(Schema):

@@ -9,7 +9,8 @@ from jobu.models.fields import ExactCharField, ExactJSONField
 
 
 class AlertState(models.Model):
-    """One row for each kind. `told` has what is known to be wrong, by its keys.
+    """One row for each kind. `told` has what is wrong, by its keys: since when it is `seen`,
+    and which of it was `told`.
 
     Deaths up to `looked_until` were told or there were none. `revision` grows with each change, so
     that of two who change it at once one notices.

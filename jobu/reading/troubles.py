@@ -95,25 +95,21 @@ def forget_troubles() -> None:
     _seen.clear()
 
 
-def unserved_queues(living: Sequence[LivingProcess], seconds: float = 0) -> list[str]:
-    """Return the queues from which no living worker claims, and where something is due.
-
-    With `seconds`, where something has been due for so long.
-    """
+def unserved_queues(living: Sequence[LivingProcess]) -> list[str]:
+    """Return the queues in which executions are due and from which no living worker claims."""
     workers = [each for each in living if each.kind == ProcessKind.WORKER and not each.is_stopping]
     if any(not worker.queues for worker in workers):
         return []
     found = look()
-    due = {lane.queue for lane in found.due if lane.due_in <= -seconds}
-    if found.aside_in <= -seconds:
+    due = {lane.queue for lane in found.due}
+    if found.aside_in <= 0:
         aside = JobExecution.objects.pending().filter(aside_until__gt=IN_LANE)
-        rows = aside.filter(aside_until__lte=DatabaseNow(-seconds)).order_by("aside_until")
+        rows = aside.filter(aside_until__lte=DatabaseNow()).order_by("aside_until")
         due.update(rows.values_list("queue", flat=True)[:_MAX_ASIDE])
     return sorted(due - {queue for worker in workers for queue in worker.queues})
 
 
-def is_cron_due_without_dispatcher(living: Sequence[LivingProcess], seconds: float = 0) -> bool:
+def is_cron_due_without_dispatcher(living: Sequence[LivingProcess]) -> bool:
     if any(each.kind == ProcessKind.DISPATCHER and not each.is_stopping for each in living):
         return False
-    due = CronJob.objects.filter(is_enabled=True, due_at__lte=DatabaseNow(-seconds))
-    return due.exists()
+    return CronJob.objects.due().filter(is_enabled=True).exists()

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
 
-from jobu import handler
+from jobu import enqueue, handler
 from jobu.alerts import finding, sending, telling
 from jobu.alerts.sending import ALERT_HANDLER, ALERT_QUEUE
 from jobu.alerts.telling import tell_news
 from jobu.conf import settings as jobu_settings
 from jobu.dialects import DatabaseNow
 from jobu.dispatchers.cron import Dispatcher
+from jobu.handlers.registry import handlers
 from jobu.models import AlertState, CronJob, JobExecution, Status
+from jobu.processes import housekeeper
 from jobu.processes.housekeeper import all_chores
 from jobu.testing import run_pending
 from tests.queue.builders import finished, pending, process, together
@@ -277,16 +281,41 @@ def test_a_queue_whose_first_execution_is_old_is_told(alerts: dict[str, Any]) ->
     assert messages()[0]["text"].startswith("slow: the first execution has been due for 2 min 3")
 
 
+def look_for(seconds: float) -> int:
+    """Let somebody have looked so long ago, without news, and look again."""
+    for state in AlertState.objects.exclude(told=None):
+        seen = {key: datetime.fromisoformat(at) for key, at in state.told["seen"].items()}
+        earlier = {key: at - timedelta(seconds=seconds) for key, at in seen.items()}
+        state.told["seen"] = {key: at.isoformat() for key, at in earlier.items()}
+        state.save()
+    return tell_news()
+
+
 def test_a_queue_that_nobody_serves_and_a_missing_dispatcher_are_told_after_a_minute() -> None:
     process(queues=["mail"])
     cron()
-    pending(queue="maill")
-    assert tell_news() == 1
+    assert tell_news() == 0
+    assert look_for(50) == 0
+    assert look_for(15) == 1
     assert messages()[0]["text"] == "cron jobs are due, and no dispatcher is alive"
     let_time_pass()
-    JobExecution.objects.filter(queue="maill").update(available_at=DatabaseNow(-61))
-    assert tell_news() == 1
-    assert "maill: executions are due, and no living worker" in messages()[1]["text"]
+    pending(queue="maill")
+    assert tell_news() == 0
+    assert look_for(61) == 1
+    assert messages()[1]["text"].startswith("maill: executions are due, and no living worker")
+    let_time_pass()
+    assert look_for(61) == 0
+
+
+def test_a_process_that_starts_a_little_later_than_the_others_is_not_missing() -> None:
+    process(queues=["mail"])
+    pending(queue="default")
+    assert tell_news() == 0
+    # All were away meanwhile.
+    AlertState.objects.update(looked_at=DatabaseNow(-600))
+    assert look_for(600) == 0
+    process(queues=["default"])
+    assert look_for(61) == 0
 
 
 def test_only_the_kinds_that_were_asked_for_are_looked_for(alerts: dict[str, Any]) -> None:
@@ -314,3 +343,35 @@ def test_of_several_processes_one_looks(
     monkeypatch.setattr(telling, "look_interval", lambda: 60)
     with django_assert_num_queries(2):
         tell_news()
+
+
+def test_a_missing_migration_is_logged_and_disturbs_no_other_chore(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT * FROM no_such_table")
+
+    monkeypatch.setattr(housekeeper, "tell_news", fail)
+    for chore in all_chores(Dispatcher())[-2:]:
+        chore.do()
+    assert "Looking for alerts failed unexpectedly and goes on" in caplog.text
+
+
+def test_messages_cannot_start_jobus_own_handler(settings: Any) -> None:
+    settings.JOBU_EVENT_HANDLERS = "all"
+    assert handlers["echo"].takes_events
+    assert not handlers[ALERT_HANDLER].takes_events
+
+
+def test_a_plain_execution_causes_the_same_statements_with_alerts_and_without(
+    settings: Any, alerts: dict[str, Any]
+) -> None:
+    def statements(setting: dict[str, Any]) -> list[str]:
+        settings.JOBU_ALERTS = setting
+        with CaptureQueriesContext(connection) as caught:
+            enqueue("echo")
+            run_pending()
+        return [re.sub(r"[0-9a-f]{32}|\d+", "N", query["sql"]) for query in caught]
+
+    assert statements(alerts) == statements({})
