@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
     from jobu.alerts.config import Alerts
 
 MAX_DEAD = 5_000
-"""How many deaths one message counts; the next one goes on with the others."""
+"""How many deaths one statement reads."""
 MAX_FINISHED = 100_000
 """How many finished executions one statement looks through."""
+BUDGET_SECONDS = 2.0
+"""How long one look reads; the next one goes on."""
 MAX_WRONG = 100
 _MAX_MESSAGE = 300
 _MAX_IDS = 5
@@ -69,21 +72,33 @@ class Deaths(NamedTuple):
     looked_until: datetime
 
 
-def find_deaths(since: datetime, until: datetime) -> Deaths:
-    """Read the executions that died after `since`, up to `until` or as far as one look goes."""
-    finished = JobExecution.objects.filter(finished_at__gt=since, finished_at__lte=until)
+def find_deaths(since: datetime, horizon: datetime) -> Deaths:
+    """Read the executions that died after `since`, up to the horizon or for some seconds."""
+    groups: dict[tuple[str, str], DeathGroup] = {}
+    end = time.monotonic() + BUDGET_SECONDS
+    while since < horizon:
+        since = _read_step(since, horizon, groups)
+        if time.monotonic() >= end:
+            break
+    return Deaths(sorted(groups.values(), key=lambda each: -each.count), since)
+
+
+def _read_step(
+    since: datetime, horizon: datetime, groups: dict[tuple[str, str], DeathGroup]
+) -> datetime:
+    """Add the deaths of one step to the groups; return the time up to which it has read."""
+    finished = JobExecution.objects.filter(finished_at__gt=since, finished_at__lte=horizon)
     times = finished.order_by("finished_at").values_list("finished_at", flat=True)
-    until = times[MAX_FINISHED : MAX_FINISHED + 1].first() or until
+    until = times[MAX_FINISHED : MAX_FINISHED + 1].first() or horizon
     dead = JobExecution.objects.dead().exclude(handler_name=ALERT_HANDLER)
     rows = list(_rows(dead.filter(finished_at__gt=since, finished_at__lte=until))[:MAX_DEAD])
     if len(rows) == MAX_DEAD:
-        # Several can have the time of the last one: all of these belong to this look. By a range,
+        # Several can have the time of the last one: all of these belong to this step. By a range,
         # because a database may keep fewer digits of a time than Python.
         until = rows[-1][-1]
         rows = [row for row in rows if row[-1] < until]
         before = rows[-1][-1] if rows else since
         rows += _rows(dead.filter(finished_at__gt=before, finished_at__lte=until))
-    groups: dict[tuple[str, str], DeathGroup] = {}
     for pk, handler, status, message, at in rows:
         text = first_line(message)[:_MAX_MESSAGE]
         key = handler, _error_class(status, text)
@@ -92,7 +107,7 @@ def find_deaths(since: datetime, until: datetime) -> Deaths:
         group.last = max(group.last, at)
         if len(group.ids) < _MAX_IDS:
             group.ids.append(pk)
-    return Deaths(sorted(groups.values(), key=lambda each: -each.count), until)
+    return until
 
 
 def find_paused_crons(_alerts: Alerts, _now: datetime) -> Wrong:

@@ -69,32 +69,35 @@ def _states(alerts: Alerts, now: datetime) -> dict[str, AlertState]:
 
 def _tell(state: AlertState, alerts: Alerts, now: datetime) -> bool:
     """Tell what is new of one kind; store that it was told, or that there was nothing."""
-    changes: dict[str, Any] = {}
+    shortest = timedelta(minutes=alerts.every_minutes)
+    is_soon = state.told_at is not None and now - state.told_at < shortest
+    changes: dict[str, Any] = {"looked_at": now}
     alert: dict[str, Any] | None = None
-    new: list[str] = []
     if state.kind == DIED:
+        if is_soon:
+            # Told together with what comes until then: it is all in the rows.
+            return False
         since = max(state.looked_until, now - LONGEST_LOOK_BACK)
-        deaths = find_deaths(since, max(since, now - _grace()))
+        deaths = find_deaths(since, now - _grace())
         changes["looked_until"] = deaths.looked_until
         alert = _alert_of_deaths(deaths.groups, alerts) if deaths.groups else None
     else:
         title, find = CONDITIONS[state.kind]
         wrong = find(alerts, now)
-        changes["told"], new = _compare(state, wrong, now)
-        texts = [wrong[key] for key in new]
-        alert = _alert_of_wrong(state.kind, title, texts, alerts) if new else None
+        since_when, told, new = _compare(state, wrong, now)
+        if new and not is_soon:
+            alert = _alert_of_wrong(state.kind, title, [wrong[key] for key in new], alerts)
+            told += new
+        changes["told"] = {"seen": since_when, "told": told}
     if alert is not None:
-        if state.told_at and now - state.told_at < timedelta(minutes=alerts.every_minutes):
-            # Told together with what comes until then: nothing of it is lost, it is in the rows.
-            changes = {"told": _without(changes["told"], new)} if state.kind != DIED else {}
-            alert = None
-        else:
-            changes["told_at"] = now
-    return _store(state, {**changes, "looked_at": now}, alert, alerts)
+        changes["told_at"] = now
+    return _store(state, changes, alert, alerts)
 
 
-def _compare(state: AlertState, wrong: Wrong, now: datetime) -> tuple[dict[str, Any], list[str]]:
-    """Return what to store of what is wrong, and the keys that are to be told now.
+def _compare(
+    state: AlertState, wrong: Wrong, now: datetime
+) -> tuple[dict[str, str], list[str], list[str]]:
+    """Return since when each is wrong, what of it was told, and what is to be told now.
 
     A missing process is told only when it has been missing for a while: at a deployment one starts
     after another.
@@ -110,12 +113,7 @@ def _compare(state: AlertState, wrong: Wrong, now: datetime) -> tuple[dict[str, 
         for key in wrong
         if key not in told and now - datetime.fromisoformat(since[key]) >= patience
     ]
-    return {"seen": since, "told": [*told, *new]}, new
-
-
-def _without(told: dict[str, Any], new: list[str]) -> dict[str, Any]:
-    """Return what to store if the new ones are not told yet."""
-    return {**told, "told": [key for key in told["told"] if key not in new]}
+    return since, told, new
 
 
 def _store(

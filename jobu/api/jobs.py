@@ -20,7 +20,7 @@ from jobu.api.auth import reading, writing
 from jobu.api.errors import ApiError, conflict, invalid, not_found
 from jobu.api.pages import MAX_PER_PAGE, PageQuery, Parameters
 from jobu.api.schemas import Job, JobDetail, JobExplained, LogLine, NewJob, Page, Retried, RetryMany
-from jobu.api.values import Count, Id, Moment, StatusFilter, Text
+from jobu.api.values import Id, Moment, StatusFilter, Text
 from jobu.handlers.options import MAX_COUNT
 from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_time
@@ -128,7 +128,7 @@ class LogQuery(Parameters):
         None, description="`next` of the page before."
     )
     limit: Annotated[int, Field(ge=1, le=MAX_PER_PAGE)] = 500
-    attempt: Count | None = None
+    attempt: Annotated[int, Field(ge=1, le=MAX_COUNT)] | None = None
     level: Level | None = Field(None, description="That level and those above it.")
 
 

@@ -107,7 +107,7 @@ class Waits:
             return Reason(
                 "any_moment", _("A worker serves it and has a free slot: any moment now.")
             )
-        text = _("All %(slots)s slots of the workers that serve its queue are in use.")
+        text = _("All slots of the workers that serve its queue are in use: %(slots)s.")
         return Reason("busy", text % {"slots": slots})
 
     def _if_lost(self, execution: JobExecution) -> list[Reason]:

@@ -52,7 +52,7 @@ def test_the_list_says_it_where_somebody_must_act(admin_client: Client) -> None:
     assert UNSERVED in live(admin_client, execution, why="1")
     assert "jobu-waits" not in live(admin_client, execution)
     running(Process.objects.get().pk)
-    assert "All 1 slots" in live(admin_client, free, why="1")
+    assert "are in use: 1." in live(admin_client, free, why="1")
 
 
 def test_the_list_asks_for_processes_once_and_only_if_something_waits(

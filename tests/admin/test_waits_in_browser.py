@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
 
-from jobu.models import JobExecution, Process, Status
-from jobu.reading.troubles import forget_troubles
+from jobu.models import JobExecution, Status
 from tests.browser import Browser
 from tests.queue.builders import pending, process
 

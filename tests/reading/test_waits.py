@@ -77,7 +77,7 @@ def test_workers_without_a_free_slot_keep_it_waiting() -> None:
     execution = pending()
     assert reasons(execution) == ["busy"]
     assert reasons(execution, in_detail=False) == ["busy"]
-    assert text(execution) == "All 2 slots of the workers that serve its queue are in use."
+    assert text(execution) == "All slots of the workers that serve its queue are in use: 2."
 
 
 def test_what_is_not_due_says_when_it_is() -> None:

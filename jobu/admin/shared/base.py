@@ -89,6 +89,12 @@ class JobuAdmin(ModelAdmin):
         }
         return super().changelist_view(request, {**frame, **(extra_context or {})})
 
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        found = {"troubles": self.troubles(request)}
+        return super().render_change_form(request, {**context, **found}, *args, **kwargs)
+
     def troubles(self, request: HttpRequest) -> list[Trouble]:
         """Return what keeps jobs from being run, for users who may see executions or processes."""
         may_see = self.shows(request, JobExecution) or self.shows(request, Process)
