@@ -18,7 +18,8 @@ BENCH_PYTHON ?= $(or $(shell for python in python3.14 python3.13 python3.12 \
 
 VENV ?= .venv
 PY := $(VENV)/bin/python
-MANAGE := $(abspath $(PY)) manage.py
+# Not abspath, which would take a folder with a space in its name apart.
+MANAGE := "$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(PY)" manage.py
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 # Each stamp is as new as the pyproject.toml that it was installed from.
 SAMPLE := $(VENV)/.stamp-sample
@@ -73,8 +74,8 @@ clean:
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(PY):
-	@$(PYTHON) -c "$(OLD_PYTHON)"
-	$(PYTHON) -m venv $(VENV)
+	@"$(PYTHON)" -c "$(OLD_PYTHON)"
+	"$(PYTHON)" -m venv $(VENV)
 
 $(SAMPLE): pyproject.toml | $(PY)
 	$(PIP) --editable ".[sample]"

@@ -12,8 +12,8 @@ from jobu.dialects import DatabaseNow
 from jobu.models import ApiToken, CronJob, Dashboard, DeadLetter, JobExecution, Process, Status
 from jobu.queue.actions import retry
 from jobu.reading.troubles import forget_troubles
-from tests.admin.pages import cron, list_of, page_of, staff
-from tests.queue.builders import finished, pending, process, running
+from tests.admin.pages import list_of, page_of, staff
+from tests.builders import cron, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 

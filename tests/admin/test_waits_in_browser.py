@@ -8,7 +8,7 @@ import pytest
 
 from jobu.models import JobExecution, Status
 from tests.browser import Browser
-from tests.queue.builders import pending, process
+from tests.builders import pending, process
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser]
 

@@ -14,8 +14,8 @@ from jobu.alerts.sending import ALERT_HANDLER, ALERT_QUEUE
 from jobu.alerts.standing_in import StandIn
 from jobu.models import JobExecution, Process, Status
 from tests.alerts.receivers import webhook
-from tests.queue.builders import pending, process
-from tests.worker.conftest import finished
+from tests.builders import pending, process
+from tests.waiting import wait_for_end
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -51,7 +51,7 @@ def test_what_a_dispatcher_sends_is_settled_as_by_a_worker(settings: Any) -> Non
         standing_in.send_if_needed()
         wait_for(standing_in)
         assert hook.titles() == ["*[shop] jobs that nobody runs*"]
-    assert finished(execution).status == Status.SUCCESS
+    assert wait_for_end(execution).status == Status.SUCCESS
     assert execution.claimed_by == Process.objects.get().pk
     assert execution.result == {"sent": ALERT["title"]}
     other.refresh_from_db()

@@ -23,7 +23,8 @@ from jobu.models import AlertState, CronJob, JobExecution, Status
 from jobu.processes import housekeeper
 from jobu.processes.housekeeper import all_chores
 from jobu.testing import run_pending
-from tests.queue.builders import finished, pending, process, together
+from tests.builders import cron, finished, pending, process
+from tests.connections import together
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("temporary_handlers")]
 
@@ -244,12 +245,6 @@ def test_links_lead_to_the_admin(alerts: dict[str, Any]) -> None:
     assert link in messages()[0]["text"]
 
 
-def cron(**fields: Any) -> CronJob:
-    return CronJob.objects.create(
-        **{"name": "nightly", "cron_expression": "* * * * *", "handler_name": "echo", **fields}
-    )
-
-
 def test_a_paused_cron_job_is_told_once_and_again_when_it_pauses_again() -> None:
     process(kind="dispatcher")
     job = cron(is_enabled=False, problem="Paused: its last 3 executions ended dead.")
@@ -266,7 +261,7 @@ def test_a_paused_cron_job_is_told_once_and_again_when_it_pauses_again() -> None
 
 def test_a_tick_that_nobody_dispatched_is_told() -> None:
     process(kind="dispatcher")
-    job = cron()
+    job = cron(cron_expression="* * * * *")
     late = jobu_settings.DISPATCHER_MAX_SLEEP_SECONDS + 20
     CronJob.objects.filter(pk=job.pk).update(planned=job.plan_key, next_run_at=DatabaseNow(-late))
     assert tell_news() == 1
@@ -297,7 +292,7 @@ def look_for(seconds: float) -> int:
 
 def test_a_queue_that_nobody_serves_and_a_missing_dispatcher_are_told_after_a_minute() -> None:
     process(queues=["mail"])
-    cron()
+    cron(cron_expression="* * * * *")
     assert tell_news() == 0
     assert look_for(50) == 0
     assert look_for(15) == 1

@@ -11,7 +11,8 @@ from jobu import enqueue
 from jobu.alerts.sending import ALERT_HANDLER
 from jobu.models import AlertState, JobExecution, Status
 from tests.alerts.receivers import mailbox, webhook
-from tests.workers import WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcesses
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

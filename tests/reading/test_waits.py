@@ -13,7 +13,7 @@ from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, JobExecution, Process, Status
 from jobu.reading import find_troubles, recent_troubles, waits
 from jobu.reading.waits import Waits
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.builders import database_now, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 

@@ -16,9 +16,8 @@ from jobu.outcomes import Outcome
 from jobu.queue import rescue as rescuing
 from jobu.queue.rescue import rescue
 from jobu.testing import run_pending
-from tests.queue.builders import process, running
-from tests.worker.conftest import finished
-from tests.workers import wait_until
+from tests.builders import process, running
+from tests.waiting import wait_for_end, wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -75,9 +74,9 @@ def test_a_death_is_told_once_whatever_it_came_from(
         handler_name=name, params=params, max_retry=2 if name == "fails" else 1, timeout_seconds=1
     )
     start_worker()
-    assert finished(execution).status == status
+    assert wait_for_end(execution).status == status
     wait_until(lambda: bool(died), "the signal")
-    assert finished(enqueue("echo")).status == Status.SUCCESS
+    assert wait_for_end(enqueue("echo")).status == Status.SUCCESS
     assert died == [(execution.pk, status)]
 
 
@@ -122,8 +121,8 @@ def test_no_success_retry_or_cancellation_is_a_death(
 
     execution = enqueue("once_more")
     start_worker()
-    assert finished(execution).attempt == 2
-    assert finished(enqueue("echo")).status == Status.SUCCESS
+    assert wait_for_end(execution).attempt == 2
+    assert wait_for_end(enqueue("echo")).status == Status.SUCCESS
     assert died == []
 
 
@@ -153,7 +152,7 @@ def test_a_lack_of_connections_is_a_warning_until_the_execution_dies_of_it(
     execution = enqueue("unlucky")
     with caplog.at_level(logging.WARNING, "jobu"):
         start_worker()
-        finished(execution)
+        wait_for_end(execution)
         wait_until(lambda: bool(caplog.records), "the line")
     [record] = caplog.records
     assert ("Traceback" in record.getMessage()) is is_alone
