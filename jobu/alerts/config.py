@@ -120,6 +120,11 @@ def _mistakes_of_webhooks(webhooks: Any) -> Iterator[str]:
         # The address is not quoted: whoever has it can post.
         if not _is_address(options.get("url")):
             yield f"has a webhook (number {number}) without an http:// or https:// address"
+        headers = options.get("headers", {})
+        if not isinstance(headers, dict) or not all(
+            isinstance(text, str) for pair in headers.items() for text in pair
+        ):
+            yield f"has a webhook (number {number}) whose 'headers' are no dict of texts"
         if path := options.get("body"):
             try:
                 import_string(path)

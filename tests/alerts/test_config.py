@@ -47,6 +47,7 @@ def test_a_target_has_a_name_without_its_secret(settings: Any) -> None:
         ({"webhooks": ["http://[SECRET"]}, "without an http:// or https:// address"),
         ({"webhooks": [{"link": SECRET}]}, "no dict of url, body, headers"),
         ({"webhooks": [{"url": SECRET, "body": "no.such"}]}, "'body' cannot be imported"),
+        ({"webhooks": [{"url": SECRET, "headers": {"X": 1}}]}, "'headers' are no dict of texts"),
         ({"webhooks": [SECRET], "on": ["dead"]}, "must be a list of some of died"),
         ({"webhooks": [SECRET], "on": "died"}, "must be a list of some of died"),
         ({"webhooks": [SECRET], "every_minutes": 0}, "a number greater than zero"),
