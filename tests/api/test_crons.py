@@ -150,7 +150,8 @@ def test_a_run_is_one_execution_with_the_params_of_both(api: Api) -> None:
     assert answer.status == 201
     execution = JobExecution.objects.get()
     job = api.get(f"jobs/{execution.pk}").body
-    assert [reason["code"] for reason in job.pop("waits_for")] == ["no_process"]
+    codes = [reason["code"] for reason in job.pop("waits_for")]
+    assert codes == ["no_process", "cron_disabled"]
     assert answer.body == job
     assert (execution.params, execution.queue) == ({"a": 1, "b": 2}, "mail")
     assert (answer.body["cron_id"], answer.body["param_source"]) == (row.pk, "manual")
