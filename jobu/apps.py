@@ -25,6 +25,7 @@ class JobuConfig(AppConfig):
         from jobu.handlers.discovery import discover
 
         _open_door()
+        _register_own_handlers()
         discover()
         post_migrate.connect(_complete, sender=self)
 
@@ -37,6 +38,13 @@ def _open_door() -> None:
     door.enqueue, door.enqueue_many = queue.enqueue, queue.enqueue_many
     door.aenqueue, door.aenqueue_many = queue.aenqueue, queue.aenqueue_many
     door.enqueue_row, door.enqueue_ticks = queue.enqueue_row, queue.enqueue_ticks
+
+
+def _register_own_handlers() -> None:
+    from jobu.alerts import sending
+
+    if settings.ALERTS:
+        sending.register()
 
 
 def _complete(

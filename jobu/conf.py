@@ -112,6 +112,12 @@ class Settings:
     API_HEALTH_OPEN: bool = True
     """Whether /health and /ready of the HTTP API answer callers without a token."""
 
+    READY_FAILS_ON: list[str] = ["worker", "dispatcher"]  # noqa: RUF012 - never changed in place
+    """What makes /ready of the HTTP API fail, of worker, dispatcher, queue and cron."""
+
+    ALERTS: dict[str, Any] = {}  # noqa: RUF012 - never changed in place
+    """Whom to tell of dead executions and the like, and when; empty tells nobody."""
+
     RUN_LOG_LEVEL: str | None = "INFO"
     """From which level on the log lines of a run are kept with it; None keeps none."""
 

@@ -72,6 +72,10 @@ class AdapterError(JobuError):
     """The queue system cannot be used at the moment; its adapter goes on by itself once it can."""
 
 
+class AlertError(JobuError):
+    """An alert could not be sent; the text names the target, and no secret."""
+
+
 class MissingExtraError(JobuError, ImportError):
     """A part of jobu is used whose extra is not installed."""
 

@@ -44,10 +44,14 @@ def settled(outcome: Outcome) -> None:
 def _failed(outcome: Outcome, error: dict[str, Any]) -> None:
     """Log a failure as an ERROR, whether it will be retried or not.
 
-    Only a conflict that will be retried is a WARNING: it left nothing behind, and on some databases
-    conflicts are normal.
+    Two that will be retried are a WARNING. A conflict left nothing behind, and on some databases
+    conflicts are normal; a lack of connections is no fault of the handler.
     """
     is_retried = outcome.delay is not None
+    if outcome.lacks_connection and is_retried:
+        text = "the database has no connection left for it, will be tried again in %.1f s: %s"
+        _about(logging.WARNING, outcome.attempt, text, outcome.delay, outcome.message)
+        return
     _about(
         logging.WARNING if outcome.is_conflict and is_retried else logging.ERROR,
         outcome.attempt,
@@ -79,11 +83,6 @@ def rescued(outcome: Outcome) -> None:
     fate = "will be tried again" if outcome.delay is not None else f"ends {outcome.status.value}"
     text = "rescued from process %s, which stopped beating; %s"
     _about(logging.WARNING, attempt, text, attempt.claimed_by, fate)
-
-
-def out_of_connections(attempt: Attempt, error: BaseException) -> None:
-    text = "the database has no connection left for it (temporary): %s"
-    _about(logging.WARNING, attempt, text, error)
 
 
 def abandoned(attempt: Attempt, reason: str, stack: str) -> None:

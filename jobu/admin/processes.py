@@ -18,7 +18,8 @@ from jobu.admin.shared.filters import ChoiceFilter
 from jobu.admin.shared.words import badge, duration, moment_html
 from jobu.conf import settings
 from jobu.models import JobExecution, Process
-from jobu.models.process import ProcessKind
+from jobu.models.process import STARTED_BY, ProcessKind
+from jobu.reading.waits import living_processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,6 +64,10 @@ class ProcessAdmin(ReadOnlyAdmin):
 
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ProcessChangeList]:
         return ProcessChangeList
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        context = {"missing": missing_kinds()}
+        return super().changelist_view(request, {**context, **(extra_context or {})})
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         shown = self.list_display
@@ -151,6 +156,16 @@ class ProcessAdmin(ReadOnlyAdmin):
     @admin.display(description=_("last heartbeat"))
     def beat(self, process: Any) -> SafeString:
         return moment_html(process.heartbeat_at, process.now)
+
+
+def missing_kinds() -> list[dict[str, str]]:
+    """Return the kinds of which no process is alive, and the commands that start one."""
+    alive = {each.kind for each in living_processes()}
+    return [
+        {"kind": str(kind.label), "command": f"manage.py {command}"}
+        for kind, command in STARTED_BY.items()
+        if kind not in alive
+    ]
 
 
 def running_in(process_ids: Iterable[UUID]) -> dict[UUID, list[JobExecution]]:

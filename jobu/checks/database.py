@@ -62,8 +62,8 @@ def _cron_problems() -> Iterator[CheckMessage]:
     # No more than the first thousand: a check must not delay a start by much.
     for job in CronJob.objects.filter(is_enabled=True).order_by("id")[:1000]:
         found = job.find_problems()
-        if job.handler_name not in handlers:
-            found.append(f"no installed app has a handler {job.handler_name!r}")
+        if missing := job.find_missing_handler():
+            found.append(missing)
         elif isinstance(job.handler_params, dict):
             try:
                 handlers[job.handler_name].check(job.handler_params)

@@ -14,6 +14,7 @@ from django.core.checks import CheckMessage, Error
 from django.db import connections, router
 from django.utils.module_loading import import_string
 
+from jobu.alerts.config import find_mistakes
 from jobu.conf import PREFIX, SUPERVISOR_VARIABLE, setting_types, settings
 from jobu.exceptions import OptionError
 from jobu.handlers.options import check_execution_options
@@ -21,6 +22,9 @@ from jobu.models import JobExecution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+READY_PARTS = ("worker", "dispatcher", "queue", "cron")
 
 
 def check_settings(**_kwargs: Any) -> list[CheckMessage]:
@@ -44,6 +48,8 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
             yield from _unknown_level(value)
         elif name.startswith("EVENT_"):
             yield from _impossible_for_events(name, value)
+        elif name == "READY_FAILS_ON":
+            yield from _unknown_parts(value)
         elif name == "SENSITIVE_PARAMS" and "" in value:
             yield Error(
                 f"{PREFIX}{name} has an empty name.",
@@ -72,6 +78,16 @@ def _unknown_level(value: str | None) -> Iterator[CheckMessage]:
             hint=f"It has {', '.join(known)}. None keeps no log lines.",
             id="jobu.E001",
         )
+
+
+def _unknown_parts(value: list[str]) -> Iterator[CheckMessage]:
+    for each in value:
+        if each not in READY_PARTS:
+            yield Error(
+                f"{PREFIX}READY_FAILS_ON has {each!r}, which /ready does not look at.",
+                hint=f"It looks at {', '.join(READY_PARTS)}; database and migrations always count.",
+                id="jobu.E001",
+            )
 
 
 def _impossible_for_events(name: str, value: Any) -> Iterator[CheckMessage]:
@@ -141,6 +157,12 @@ def _combinations() -> Iterator[CheckMessage]:
             "jobu needs USE_TZ = True.",
             hint="Times that decide when a job runs must not depend on a server's local time.",
             id="jobu.E003",
+        )
+    for mistake in find_mistakes():
+        yield Error(
+            f"JOBU_ALERTS {mistake}.",
+            hint="See docs/howto/alerts.md; manage.py jobu_alerts --test sends a message.",
+            id="jobu.E009",
         )
     yield from _adapter_setting()
     yield from _database_setting()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from jobu.handlers.params import Signature
     from jobu.handlers.schedule import Schedule
 
+OWN_PREFIX = "jobu."
+"""The beginning of the names of jobu's own handlers, which no message may start."""
 MAX_NAME_LENGTH = 200
 
 
@@ -43,7 +45,8 @@ class HandlerSpec:
     @property
     def takes_events(self) -> bool:
         """Tell whether queue messages may start it."""
-        return self.options.events or settings.EVENT_HANDLERS == "all"
+        is_own = self.name.startswith(OWN_PREFIX)
+        return self.options.events or (settings.EVENT_HANDLERS == "all" and not is_own)
 
     @property
     def fields(self) -> list[ParamField] | None:

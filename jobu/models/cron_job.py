@@ -186,6 +186,12 @@ class CronJob(models.Model):
         ]
         return [problem for problem in found if problem is not None]
 
+    def find_missing_handler(self) -> str | None:
+        """Say that its handler is unknown here; another process may know it."""
+        if self.handler_name in handlers:
+            return None
+        return f"no installed app has a handler {self.handler_name!r}"
+
     def ticks(self, after: datetime, until: datetime, limit: int) -> list[datetime]:
         """Return its first `limit` ticks after one instant, up to another, that it is active at."""
         first = max(after, self.starts_at - _INSTANT) if self.starts_at else after

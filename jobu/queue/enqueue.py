@@ -118,6 +118,14 @@ def enqueue_from_api(
     return _enqueue(fields, params, dedupe_key)
 
 
+def enqueue_by_hand(
+    name: str, params: Any, *, dedupe_key: str | None = None, **options: Any
+) -> JobExecution:
+    """Do the same for a person, at a command line or in the admin."""
+    fields = {**_fields(name, **options), "param_source": ParamSource.MANUAL.value}
+    return _enqueue(fields, params, dedupe_key)
+
+
 def enqueue_row(row: Row) -> JobExecution:
     """Enqueue an execution of a cron job outside of its schedule."""
     return _put(*_unpacked(row))

@@ -10,6 +10,8 @@ from jobu.reading.present import ProcessState, Tick, next_ticks, read_processes
 from jobu.reading.ranges import Range
 from jobu.reading.summarize import summarize
 from jobu.reading.timeline import HandlerStats, Percentiles, Step, Timeline, read_timeline
+from jobu.reading.troubles import Trouble, find_troubles, recent_troubles
+from jobu.reading.waits import Reason, Waits
 
 __all__ = [
     "HandlerStats",
@@ -18,13 +20,18 @@ __all__ = [
     "ProcessState",
     "QueueDepth",
     "Range",
+    "Reason",
     "Step",
     "Tick",
     "Timeline",
+    "Trouble",
+    "Waits",
+    "find_troubles",
     "next_ticks",
     "read_overview",
     "read_processes",
     "read_timeline",
+    "recent_troubles",
     "summarize",
     "waiting",
 ]

@@ -94,7 +94,7 @@ def _run(attempt: Attempt) -> None:
     settled = [outcome] if outcome.is_stored else settle_one_by_one([outcome])
     for each in settled:
         logs.settled(each)
-        signals.send(signals.execution_settled, outcome=each)
+        signals.settled(each)
 
 
 @contextmanager

@@ -98,12 +98,11 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
     may_retry = retry_delay if options.retries(error) else None
     if isinstance(error, JobTimeout):
         return outcomes.timed_out(attempt, trace, retry_delay=may_retry)
-    if isinstance(error, DatabaseError) and _is_out_of_connections(error):
-        logs.out_of_connections(attempt, error)
     message = mask(outcomes.describe(error))
     failure = outcomes.failed(attempt, message, trace, retry_delay=may_retry)
     is_conflict = run.is_atomic and dialect_for(settings.DATABASE).is_busy(error)
-    return failure._replace(is_conflict=is_conflict)
+    lacks_connection = isinstance(error, DatabaseError) and _is_out_of_connections(error)
+    return failure._replace(is_conflict=is_conflict, lacks_connection=lacks_connection)
 
 
 def _run_handler(run: Run) -> Outcome:

@@ -9,7 +9,7 @@ from tests.admin.pages import list_of, page_of
 
 FILTERS: dict[str, dict[str, Any]] = {
     "no filter": {},
-    **{f"status {status}": {"status": status} for status in (*Status.values, "dead")},
+    **{f"status {status}": {"status": status} for status in (*Status.values, "dead", "RETRY")},
     "handler": {"handler_name": "handler3"},
     "rare handler": {"handler_name": "rare"},
     "unknown handler": {"handler_name": "nobody"},

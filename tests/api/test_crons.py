@@ -160,7 +160,10 @@ def test_a_run_is_one_execution_with_the_params_of_both(api: Api) -> None:
     answer = api.post(f"crons/{row.pk}/run", {"params": {"b": 2}})
     assert answer.status == 201
     execution = JobExecution.objects.get()
-    assert answer.body == api.get(f"jobs/{execution.pk}").body
+    job = api.get(f"jobs/{execution.pk}").body
+    codes = [reason["code"] for reason in job.pop("waits_for")]
+    assert codes == ["no_process", "cron_disabled"]
+    assert answer.body == job
     assert (execution.params, execution.queue) == ({"a": 1, "b": 2}, "mail")
     assert (answer.body["cron_id"], answer.body["param_source"]) == (row.pk, "manual")
     assert api.post(f"crons/{row.pk}/run").body["params"] == {"a": 1, "b": 1}

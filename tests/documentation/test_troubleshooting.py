@@ -22,7 +22,7 @@ LINES = [
     for line in block.text.splitlines()
 ]
 _ABOUT_AN_EXECUTION = re.compile(r"execution \d+ \(\w+, attempt \d+\): ")
-_PLACEHOLDER = re.compile(r"%[-+.,\d]*[sdrf]")
+_PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[-+.,\d]*[sdrf]")
 _FEWEST_LETTERS = {"logs.py": 6}
 _FEWEST_LETTERS_ELSEWHERE = 9
 """A text with fewer of its own would match nearly anything."""

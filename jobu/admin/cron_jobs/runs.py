@@ -96,6 +96,11 @@ def next_run_of(job: CronJob) -> SafeString | str:
         return badge("failed", job.problem)
     if not job.is_enabled:
         return "–"
+    if job.find_missing_handler():
+        text = _("No installed app here has its handler %(name)s.")
+        # Short, because the list has little room for it.
+        why = text % {"name": f"“{job.handler_name}”"}
+        return format_html('<span title="{}">{}</span>', why, badge("failed", _("no handler")))
     moment, now = _next_tick(job), timezone.now()
     if moment is None:
         return "–"

@@ -21,6 +21,8 @@ from jobu.jsonable import storable_time
 from jobu.models import CronJob
 from jobu.models.job_execution import ParamSource
 from jobu.outcomes import DEAD, Status
+from jobu.reading import Waits
+from jobu.reading.filters import RETRY, status_filter
 from jobu.reading.pages import browse, count, first_id_after, first_id_since
 
 if TYPE_CHECKING:
@@ -61,8 +63,10 @@ class ExecutionChangeList(ChangeList):
         page = browse(rows, self.list_per_page, among=among, before=before, after=after)
         model_admin: Any = self.model_admin
         may_see_cron = model_admin.shows(request, CronJob)
+        waits = Waits()
         for execution in page.executions:
             execution.may_see_cron = may_see_cron  # type: ignore[attr-defined]
+            execution.waits = waits  # type: ignore[attr-defined]
         self.total = count(self.queryset, among)
         self.page = page
         self.result_list = page.executions
@@ -109,15 +113,17 @@ class StatusFilter(ChoiceFilter):
 
     @property
     def has_index(self) -> bool:  # type: ignore[override]
-        """Success has no index: nearly all executions have that status."""
-        return self.value() != Status.SUCCESS
+        """Success has no index: nearly all executions have that status; retries have none."""
+        return self.value() not in (Status.SUCCESS, RETRY)
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [*Status.choices, (self.DEAD, _("failed or timeout"))]
+        return [*Status.choices, (RETRY, _("retrying")), (self.DEAD, _("failed or timeout"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == self.DEAD:
             return queryset.filter(status__in=DEAD)
+        if self.value() == RETRY:
+            return queryset.filter(**status_filter(RETRY))
         return super().queryset(request, queryset)
 
 

@@ -29,6 +29,7 @@ from jobu.jsonable import storable_text
 from jobu.models import CronJob, JobExecution, Process
 from jobu.outcomes import MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH, Status
 from jobu.queue.actions import RETRIABLE
+from jobu.reading import Waits
 from jobu.reading.pages import browse
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         "doc": spec.doc if spec else "",
         "is_registered": spec is not None,
         "state": state_cell(execution, execution.now),
+        "waits_for": Waits().reasons(execution, execution.now),
         "waited": waited_cell(execution, execution.now),
         "ran": ran_cell(execution, execution.now),
         "timeout": duration(execution.timeout_seconds),
@@ -86,6 +88,7 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         if execution.result is None
         else excerpt(shown(request, execution.result, execution.handler_name)),
         **_lines(execution),
+        "attempts": _attempts(execution),
         "process": _process(request, admin, execution),
         "may_see_cron": admin.shows(request, CronJob),
         "actions": [a for a in actions_for(request) if execution.status in a.statuses],
@@ -110,6 +113,17 @@ def download_view(request: HttpRequest, admin: JobuAdmin, pk: int, name: str) ->
     execution = get_object_or_404(JobExecution.objects.only(column, "handler_name"), pk=pk)
     value = shown(request, getattr(execution, column), execution.handler_name)
     return download_json(value, f"execution-{pk}.{name}.json")
+
+
+def _attempts(execution: JobExecution) -> str:
+    """Say how many attempts failed of those it has, which a retry by hand gives it anew."""
+    failed, allowed = execution.retry_count, max(execution.max_retry, 1)
+    text = _("%(failed)s of %(most)s failed") % {"failed": failed, "most": allowed}
+    # One that runs, succeeded or was cancelled meanwhile is an attempt that did not fail.
+    is_more = execution.status in (Status.RUNNING, Status.SUCCESS, Status.CANCELLED)
+    if execution.attempt - is_more > failed:
+        return _("%(text)s since it was retried by hand") % {"text": text}
+    return text
 
 
 def timeline(execution: JobExecution) -> list[Event]:

@@ -133,7 +133,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
     @admin.display(description=_("state"))
     def state(self, execution: Any) -> SafeString:
         why = execution.error_message if execution.status in DEAD else ""
-        cell = state_cell(execution, execution.now)
+        cell = state_cell(execution, execution.now, execution.waits)
         if not why:
             return cell
         short = shorten(why, _MAX_ERROR_LENGTH)

@@ -18,6 +18,8 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from jobu.admin.shared.filters import parameters_of
 from jobu.admin.shared.not_migrated import with_words
 from jobu.dialects import DatabaseNow
+from jobu.models import JobExecution, Process
+from jobu.reading import recent_troubles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
+
+    from jobu.reading import Trouble
 
     ModelAdmin = admin.ModelAdmin[Any]
 else:
@@ -57,6 +61,7 @@ class JobuAdmin(ModelAdmin):
             "title": title,
             "opts": self.opts,
             "media": self.media,
+            "troubles": self.troubles(request),
         }
         return TemplateResponse(request, template, {**frame, **context})
 
@@ -80,8 +85,22 @@ class JobuAdmin(ModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Name the list by what is in it, not by "Select … to change"."""
-        title = {"title": str(self.opts.verbose_name_plural).capitalize()}
-        return super().changelist_view(request, {**title, **(extra_context or {})})
+        frame = {
+            "title": str(self.opts.verbose_name_plural).capitalize(),
+            "troubles": self.troubles(request),
+        }
+        return super().changelist_view(request, {**frame, **(extra_context or {})})
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        found = {"troubles": self.troubles(request)}
+        return super().render_change_form(request, {**context, **found}, *args, **kwargs)
+
+    def troubles(self, request: HttpRequest) -> list[Trouble]:
+        """Return what keeps jobs from being run, for users who may see executions or processes."""
+        may_see = self.shows(request, JobExecution) or self.shows(request, Process)
+        return recent_troubles() if may_see else []
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Allow only the filters of the list; Django would allow any lookup, such as a regex."""

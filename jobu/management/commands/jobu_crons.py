@@ -43,4 +43,7 @@ class Command(DatabaseCommand):
     def _state(self, job: CronJob) -> str:
         if not job.is_enabled:
             return f"disabled. {job.problem}".strip()
-        return "; ".join(job.find_problems()) or "enabled"
+        found = job.find_problems()
+        if missing := job.find_missing_handler():
+            found.append(f"enabled, but its executions fail: {missing}")
+        return "; ".join(found) or "enabled"
