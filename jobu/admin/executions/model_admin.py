@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.executions.actions import ACTIONS
 from jobu.admin.executions.bulk import act_view, list_action
-from jobu.admin.executions.cells import live_view, ran_cell, state_cell, waited_cell
+from jobu.admin.executions.cells import live_view, state_cell
 from jobu.admin.executions.change_list import (
     CreatedFilter,
     CronFilter,
@@ -19,26 +18,22 @@ from jobu.admin.executions.change_list import (
     SourceFilter,
     StatusFilter,
 )
+from jobu.admin.executions.columns import handler_cell, times_cell
 from jobu.admin.executions.detail import detail_view, download_view
 from jobu.admin.executions.publish import publish_view
 from jobu.admin.executions.retry import retry_view
 from jobu.admin.shared.addresses import id_of
 from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.filters import HandlerFilter, QueueFilter
-from jobu.admin.shared.words import moment_html, shorten
-from jobu.jsonable import storable_text
+from jobu.admin.shared.words import moment_html
 from jobu.messages import message_key
 from jobu.models import DeadLetter, JobExecution
-from jobu.outcomes import DEAD
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
-
-_MAX_ERROR_LENGTH = 120
-_MAX_TITLE_LENGTH = 500
 
 
 @admin.register(JobExecution)
@@ -47,10 +42,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         "number",
         "state",
         "handler",
-        "origin",
-        "waited",
-        "ran",
-        "runs",
+        "times",
     )
     list_display_links = ("number",)
     list_filter = (
@@ -132,46 +124,12 @@ class JobExecutionAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("state"))
     def state(self, execution: Any) -> SafeString:
-        why = execution.error_message if execution.status in DEAD else ""
-        cell = state_cell(execution, execution.now)
-        if not why:
-            return cell
-        short = shorten(why, _MAX_ERROR_LENGTH)
-        title = storable_text(why, _MAX_TITLE_LENGTH)
-        return format_html('{}<div class="jobu-why" title="{}">{}</div>', cell, title, short)
+        return state_cell(execution, execution.now)
 
     @admin.display(description=_("handler"))
     def handler(self, execution: Any) -> SafeString:
-        name = format_html("<code>{}</code>", execution.handler_name)
-        if execution.job is None:
-            return name
-        cron = (
-            execution.job
-            if not execution.may_see_cron
-            else format_html(
-                '<a href="{}">{}</a>',
-                reverse("admin:jobu_cronjob_change", args=[execution.job.pk]),
-                execution.job,
-            )
-        )
-        return format_html('{}<div class="jobu-sub">{}</div>', name, cron)
+        return handler_cell(execution)
 
-    @admin.display(description=_("queue"))
-    def origin(self, execution: JobExecution) -> SafeString:
-        return format_html(
-            '{}<div class="jobu-quiet">{}</div>',
-            execution.queue,
-            execution.get_param_source_display(),
-        )
-
-    @admin.display(description=_("waited"))
-    def waited(self, execution: Any) -> SafeString:
-        return waited_cell(execution, execution.now)
-
-    @admin.display(description=_("ran"))
-    def ran(self, execution: Any) -> SafeString:
-        return ran_cell(execution, execution.now)
-
-    @admin.display(description=_("attempt"))
-    def runs(self, execution: JobExecution) -> str:
-        return f"{execution.attempt}"
+    @admin.display(description=_("time"))
+    def times(self, execution: Any) -> SafeString:
+        return times_cell(execution)

@@ -41,7 +41,7 @@ class JobuAdmin(ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
 
     class Media:
-        css = {"all": ["jobu/admin.css"]}  # noqa: RUF012 - as Django reads it
+        css = {"all": ["jobu/admin.css", "jobu/lists.css"]}  # noqa: RUF012 - as Django reads it
         js = [  # noqa: RUF012
             Script(f"jobu/{name}.js", type="module")
             for name in ("live", "forms", "params", "preview")

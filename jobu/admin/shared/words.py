@@ -8,6 +8,8 @@ from django.utils.html import format_html
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
+from jobu.jsonable import storable_text
+
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
@@ -17,6 +19,8 @@ _MINUTE = 60
 _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 _MANY = 10
+_MAX_CUT_LENGTH = 300
+_MAX_TITLE_LENGTH = 500
 
 
 def duration(seconds: float) -> str:
@@ -55,6 +59,19 @@ def moment_html(moment: datetime, now: datetime) -> SafeString:
 def shorten(text: str, limit: int) -> str:
     """Cut a long text, and show by an ellipsis that it was cut."""
     return f"{text[:limit]}…" if len(text) > limit else text
+
+
+def cut_html(text: str, kind: str = "") -> SafeString:
+    """Show a text on few lines; all of it, up to a limit, when it is pointed at."""
+    title = storable_text(text, _MAX_TITLE_LENGTH)
+    return format_html(
+        '<div class="jobu-cut {}" title="{}">{}</div>', kind, title, shorten(text, _MAX_CUT_LENGTH)
+    )
+
+
+def labelled(label: object, value: object) -> SafeString:
+    """Name a value where the list has no columns, on a narrow screen."""
+    return format_html('<span class="jobu-label">{}</span> {}', label, value)
 
 
 def badge(kind: str, text: str) -> SafeString:
