@@ -5,13 +5,17 @@ overview.total.outcomes["FAILED"], overview.steps[-1].run, overview.waiting[0].d
 """
 
 from jobu.reading.depth import QueueDepth, waiting
+from jobu.reading.failures import FailureGroup, Failures, ids_of_failure, read_failures
 from jobu.reading.overview import Overview, read_overview
 from jobu.reading.present import ProcessState, Tick, next_ticks, read_processes
+from jobu.reading.queues import known_queues
 from jobu.reading.ranges import Range
 from jobu.reading.summarize import summarize
 from jobu.reading.timeline import HandlerStats, Percentiles, Step, Timeline, read_timeline
 
 __all__ = [
+    "FailureGroup",
+    "Failures",
     "HandlerStats",
     "Overview",
     "Percentiles",
@@ -21,7 +25,10 @@ __all__ = [
     "Step",
     "Tick",
     "Timeline",
+    "ids_of_failure",
+    "known_queues",
     "next_ticks",
+    "read_failures",
     "read_overview",
     "read_processes",
     "read_timeline",
