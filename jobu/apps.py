@@ -16,7 +16,7 @@ from jobu.dialects import default_literals, dialect_of
 
 class JobuConfig(AppConfig):
     name = "jobu"
-    verbose_name = _("jobs")
+    verbose_name = _("Jobs")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.shared.base import ReadOnlyAdmin
-from jobu.admin.shared.filters import ChoiceFilter
+from jobu.admin.shared.filters import WordFilter
 from jobu.admin.shared.words import badge, cut_html, duration, labelled, moment_html, relative
 from jobu.conf import settings
 from jobu.models import JobExecution, Process
@@ -32,8 +32,7 @@ _SHOWN_ON_PAGE = 200
 _MAX_RUNNING = 5_000
 
 
-class KindFilter(ChoiceFilter):
-    template = "admin/filter.html"
+class KindFilter(WordFilter):
     title = _("kind")
     parameter_name = "kind"
 

@@ -118,6 +118,13 @@ def enqueue_from_api(
     return _enqueue(fields, params, dedupe_key)
 
 
+def enqueue_by_hand(name: str, params: Any, **options: Any) -> JobExecution:
+    """Do the same as `enqueue` for a person at the admin."""
+    return _enqueue(
+        {**_fields(name, **options), "param_source": ParamSource.MANUAL.value}, params, None
+    )
+
+
 def enqueue_row(row: Row) -> JobExecution:
     """Enqueue an execution of a cron job outside of its schedule."""
     return _put(*_unpacked(row))

@@ -92,6 +92,8 @@ def test_nothing_overflows_a_list(admin: Browser, width: int) -> None:
             for query in ({}, {"status": "dead"}):
                 admin.open("admin:jobu_jobexecution_changelist", **query)
                 assert admin.script(MISFITS) == [], (query, scheme, language)
+            admin.open("admin:jobu_failures")
+            assert admin.script(MISFITS) == [], ("failures", scheme, language)
     assert admin.console() == []
 
 

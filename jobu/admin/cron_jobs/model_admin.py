@@ -18,9 +18,9 @@ from jobu.admin.cron_jobs.form import CronJobForm, copy_of, has_long_description
 from jobu.admin.cron_jobs.preview import handler_view, preview_html, preview_view, words_of
 from jobu.admin.cron_jobs.runs import next_run_of, runs_of
 from jobu.admin.shared.base import JobuAdmin
-from jobu.admin.shared.excerpts import download, download_json, excerpt, excerpt_of_text
+from jobu.admin.shared.excerpts import download, download_json, excerpt_of_text
 from jobu.admin.shared.filters import HandlerFilter, QueueFilter
-from jobu.admin.shared.params import sees_secrets, shown
+from jobu.admin.shared.params import sees_secrets, shown, shown_excerpt
 from jobu.admin.shared.words import absolute, cut_html, labelled
 from jobu.models import CronJob, JobExecution
 
@@ -87,7 +87,7 @@ class CronJobAdmin(JobuAdmin):
         if not self.has_change_permission(request, obj):
             # Django would show all of the params, unmasked, even if they are megabytes.
             params = "params"
-            obj.shown_params = shown(request, obj.handler_params, obj.handler_name)
+            obj.shown_params = shown_excerpt(request, obj.handler_params, obj.handler_name)
         what = (_("What"), {"fields": ("name", description, "handler_name", params)})
         return (what, *self.fieldsets[1:], (_("State"), {"fields": _STATE}))
 
@@ -230,7 +230,8 @@ class CronJobAdmin(JobuAdmin):
     @admin.display(description=_("Params"))
     def params(self, job: Any) -> str:
         whole = reverse("admin:jobu_cronjob_download", args=[job.pk])
-        return excerpt(job.shown_params).html(whole)
+        text: str = job.shown_params.html(whole)
+        return text
 
     @admin.display(description=_("Problem"), empty_value="–")
     def problem_now(self, job: CronJob) -> str:

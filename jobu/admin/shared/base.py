@@ -12,7 +12,8 @@ from django.contrib.admin.views.main import SEARCH_VAR
 from django.contrib.contenttypes.models import ContentType
 from django.forms.widgets import Script
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import path, reverse
+from django.utils.text import capfirst
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from jobu.admin.shared.filters import parameters_of
@@ -37,6 +38,7 @@ _MAX_SEARCH_WORDS = 10
 class JobuAdmin(ModelAdmin):
     """Adds jobu's styles and scripts, and limits what a list can be asked for."""
 
+    empty_value_display = "–"
     # Each count beside a filter would read the whole history.
     show_facets = admin.ShowFacets.NEVER
 
@@ -44,7 +46,7 @@ class JobuAdmin(ModelAdmin):
         css = {"all": ["jobu/admin.css", "jobu/lists.css"]}  # noqa: RUF012 - as Django reads it
         js = [  # noqa: RUF012
             Script(f"jobu/{name}.js", type="module")
-            for name in ("live", "forms", "params", "preview")
+            for name in ("live", "lines", "forms", "params", "preview")
         ]
 
     def render(
@@ -55,9 +57,16 @@ class JobuAdmin(ModelAdmin):
             **self.admin_site.each_context(request),
             "title": title,
             "opts": self.opts,
+            "list_url": self.list_address(request),
             "media": self.media,
         }
         return TemplateResponse(request, template, {**frame, **context})
+
+    def list_address(self, request: HttpRequest) -> str:
+        """Return the address of the list, with the filter that the user came with."""
+        address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+        kept = request.GET.get("_changelist_filters", "")
+        return f"{address}?{kept}" if kept else address
 
     def own_urls(
         self, views: dict[str, tuple[Callable[..., HttpResponse], str]]
@@ -78,7 +87,7 @@ class JobuAdmin(ModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Name the list by what is in it, not by "Select … to change"."""
-        title = {"title": str(self.opts.verbose_name_plural).capitalize()}
+        title = {"title": capfirst(self.opts.verbose_name_plural)}
         return super().changelist_view(request, {**title, **(extra_context or {})})
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:

@@ -87,6 +87,15 @@ def test_a_queue_system_that_is_down_is_told_and_not_a_crash(
     assert history() == []
 
 
+def test_it_is_offered_only_where_a_queue_system_is_configured(
+    admin_client: Client, settings: Any
+) -> None:
+    del settings.JOBU_QUEUE_DISPATCHER_ADAPTER
+    assert PUBLISH not in admin_client.get(list_of(JobExecution)).text
+    settings.JOBU_KAFKA_BOOTSTRAP_SERVERS = "kafka:9092"
+    assert PUBLISH in admin_client.get(list_of(JobExecution)).text
+
+
 def test_publishing_has_its_own_permission() -> None:
     stranger = staff("view_jobexecution", "change_jobexecution")
     assert PUBLISH not in stranger.get(list_of(JobExecution)).text
