@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jobu.exceptions import JobCancelled, JobTimeout
     from jobu.handlers.base import BaseHandler, HandlerParams, HandlerResult
     from jobu.handlers.context import current_job
-    from jobu.handlers.registry import handler
+    from jobu.handlers.decorator import handler
     from jobu.queue.actions import cancel, retry
     from jobu.queue.enqueue import aenqueue, aenqueue_many, enqueue, enqueue_many
     from jobu.transactions import get_connection, transactional, transactional_readonly
@@ -65,7 +65,7 @@ _HOMES = {
     "enqueue": "jobu.queue.enqueue",
     "enqueue_many": "jobu.queue.enqueue",
     "get_connection": "jobu.transactions",
-    "handler": "jobu.handlers.registry",
+    "handler": "jobu.handlers.decorator",
     "publish": "jobu.adapters.publishing",
     "retry": "jobu.queue.actions",
     "transactional": "jobu.transactions",

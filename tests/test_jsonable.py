@@ -24,7 +24,7 @@ from jobu.jsonable import (
     plain,
     storable_text,
 )
-from jobu.models import JobExecution
+from tests.builders import pending
 
 
 class Colour(enum.Enum):
@@ -79,7 +79,7 @@ def test_a_json_value_is_encoded_as_itself(value: Any) -> None:
 @pytest.mark.parametrize("value", JSON_VALUES)
 def test_the_database_gives_an_encoded_value_back_unchanged(value: Any) -> None:
     params = json.loads(encode_object({"value": value}, "It"))
-    execution = JobExecution.objects.create(handler_name="echo", params=params)
+    execution = pending(params=params)
     execution.refresh_from_db()
     assert execution.params == {"value": value}
     # Equal, but not the same: 1 and 1.0.

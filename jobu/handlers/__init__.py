@@ -2,7 +2,8 @@
 
 from jobu.handlers.base import BaseHandler, HandlerParams, HandlerResult
 from jobu.handlers.context import current_job
-from jobu.handlers.registry import handler, handlers
+from jobu.handlers.decorator import handler
+from jobu.handlers.registry import handlers
 
 __all__ = [
     "BaseHandler",

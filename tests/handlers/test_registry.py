@@ -16,8 +16,9 @@ from jobu.exceptions import (
     JobuError,
     OptionError,
 )
+from jobu.handlers.decorator import HandlerFunction
 from jobu.handlers.options import HandlerOptions
-from jobu.handlers.registry import HandlerFunction, handlers
+from jobu.handlers.registry import handlers
 
 pytestmark = pytest.mark.usefixtures("temporary_handlers")
 

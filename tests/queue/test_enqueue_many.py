@@ -15,8 +15,8 @@ from django.db.models.signals import post_init
 from jobu import aenqueue_many, enqueue, enqueue_many
 from jobu.exceptions import HandlerNotFoundError, NotJSONError, OptionError
 from jobu.models import JobExecution
+from tests.connections import rolled_back
 from tests.project.shop.jobs import Echo, async_echo
-from tests.queue.builders import rolled_back
 
 pytestmark = pytest.mark.django_db
 

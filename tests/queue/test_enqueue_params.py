@@ -15,7 +15,7 @@ from django.db import models
 from jobu import HandlerParams, enqueue
 from jobu.exceptions import NotJSONError, OptionError
 from jobu.models import JobExecution
-from tests.queue.builders import column
+from tests.builders import column
 
 pytestmark = pytest.mark.django_db
 
