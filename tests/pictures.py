@@ -145,8 +145,9 @@ def ids_of(manage: Manage) -> dict[str, str]:
     """Return the rows whose pages are photographed."""
     code = """
 from jobu.models import CronJob, JobExecution
+dead = JobExecution.objects.dead().exclude(dedupe_key__contains="T").order_by("-id")
 print("ids", CronJob.objects.get(name="import_products").pk,
-    JobExecution.objects.filter(handler_name="order_placed").dead().order_by("-id")[0].pk)
+    max(dead, key=lambda each: len(each.errors[-1]["traceback"])).pk)
 """
     [line] = [each for each in manage("shell", "-c", code).splitlines() if each.startswith("ids")]
     return dict(zip(("cron", "failed"), line.split()[1:], strict=True))

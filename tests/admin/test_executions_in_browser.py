@@ -10,11 +10,12 @@ from django.contrib.auth.models import Permission, User
 from selenium.webdriver.support.ui import Select
 
 from jobu import cancel, enqueue
-from jobu.models import CronJob, JobExecution, Status
+from jobu.models import CronJob, JobExecution, LogLine, Status
 from tests.admin.pages import user_with
 from tests.browser import Browser
 from tests.builders import (
     cron,
+    database_now,
     dead_letter,
     finished,
     log_line,

@@ -7,9 +7,8 @@ from django.contrib.auth.models import User
 
 from jobu.dialects import DatabaseNow
 from jobu.models import DeadLetter, Status
-from tests.admin.pages import cron
 from tests.browser import Browser
-from tests.queue.builders import finished, pending, process, running
+from tests.builders import cron, finished, pending, process, running
 
 pytestmark = pytest.mark.browser
 

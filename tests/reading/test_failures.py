@@ -11,7 +11,7 @@ from jobu.models import JobExecution, Status
 from jobu.reading import failures as module
 from jobu.reading import ids_of_failure, read_failures
 from jobu.reading.failures import failure_key, reason_of
-from tests.queue.builders import database_now, finished, pending
+from tests.builders import database_now, finished, pending
 
 pytestmark = pytest.mark.django_db
 

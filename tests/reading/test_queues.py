@@ -7,8 +7,7 @@ import pytest
 from jobu.dialects import DatabaseNow
 from jobu.reading import known_queues
 from jobu.reading import queues as module
-from tests.admin.pages import cron
-from tests.queue.builders import finished, pending
+from tests.builders import cron, finished, pending
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,7 @@ from jobu.masking import MASK
 from jobu.models import JobExecution, Status
 from jobu.models.job_execution import ParamSource
 from tests.admin.pages import history, list_of, page_of, staff, told
-from tests.queue.builders import database_now, finished, pending
+from tests.builders import database_now, finished, pending
 
 pytestmark = pytest.mark.django_db
 

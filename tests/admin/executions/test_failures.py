@@ -12,7 +12,7 @@ from jobu.admin.executions import bulk
 from jobu.models import JobExecution, Status
 from tests.admin.executions.test_bulk import confirm, statuses
 from tests.admin.pages import history, list_of, page_of, staff, told
-from tests.queue.builders import finished
+from tests.builders import finished
 
 pytestmark = pytest.mark.django_db
 

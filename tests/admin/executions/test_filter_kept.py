@@ -13,7 +13,7 @@ from django.urls import reverse
 from jobu.models import DeadLetter, JobExecution, Status
 from tests.admin.executions.test_bulk import confirm
 from tests.admin.pages import act, list_of, page_of
-from tests.queue.builders import finished, pending
+from tests.builders import finished, pending
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from jobu.admin.executions import log_lines
 from jobu.models import JobExecution, LogLine
 from tests.admin.pages import page_of, staff
-from tests.queue.builders import database_now, finished, running
+from tests.builders import database_now, finished, running
 
 pytestmark = pytest.mark.django_db
 

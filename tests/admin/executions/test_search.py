@@ -11,7 +11,7 @@ from jobu import handler
 from jobu.models import JobExecution, Status
 from jobu.reading import pages
 from tests.admin.pages import list_of, staff, told
-from tests.queue.builders import finished, pending
+from tests.builders import finished, pending
 
 pytestmark = pytest.mark.django_db
 
