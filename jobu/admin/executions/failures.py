@@ -17,10 +17,10 @@ from jobu.admin.executions.actions import ACTIONS
 from jobu.admin.shared.words import moment_html
 from jobu.conf import settings
 from jobu.dialects import database_time
-from jobu.models import DeadLetter
+from jobu.models import DeadLetter, JobExecution
 from jobu.outcomes import DEAD
 from jobu.reading import Range, ids_of_failure, read_failures
-from jobu.reading.failures import LOOKED_AT
+from jobu.reading.failures import LOOKED_AT, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ class FailureFilter(django_admin.ListFilter):
     def choices(self, changelist: Any) -> Iterator[Any]:
         remove = changelist.get_query_string(remove=self.expected_parameters())
         yield {"selected": False, "query_string": remove, "display": _("All")}
-        yield {"selected": True, "query_string": "?", "display": words_of_failure(self.key)}
+        yield {"selected": True, "query_string": "?", "display": _words(self.key, self._ids)}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if not self.is_active:
@@ -116,9 +116,14 @@ class FailureFilter(django_admin.ListFilter):
 
 def words_of_failure(key: str) -> str:
     """Say what failed and why; the key itself if nothing is left of the group."""
-    for group in read_failures().groups:
-        if group.key == key:
-            return f"{group.handler_name}: {' '.join(filter(None, group.reason))}"
+    return _words(key, ids_of_failure(key))
+
+
+def _words(key: str, ids: list[int]) -> str:
+    newest = JobExecution.objects.only("handler_name", "error_message").filter(pk__in=ids[:1])
+    for execution in newest:
+        reason = " ".join(filter(None, reason_of(execution.error_message)))
+        return f"{execution.handler_name}: {reason}"
     return key
 
 
