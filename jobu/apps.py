@@ -17,7 +17,7 @@ from jobu.printable import printable
 
 class JobuConfig(AppConfig):
     name = "jobu"
-    verbose_name = _("jobs")
+    verbose_name = _("Jobs")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

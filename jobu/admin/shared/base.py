@@ -12,7 +12,8 @@ from django.contrib.admin.views.main import SEARCH_VAR
 from django.contrib.contenttypes.models import ContentType
 from django.forms.widgets import Script
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import path, reverse
+from django.utils.text import capfirst
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from jobu.admin.shared.filters import parameters_of
@@ -42,14 +43,15 @@ _MAX_SEARCH_WORDS = 10
 class JobuAdmin(ModelAdmin):
     """Adds jobu's styles and scripts, and limits what a list can be asked for."""
 
+    empty_value_display = "–"
     # Each count beside a filter would read the whole history.
     show_facets = admin.ShowFacets.NEVER
 
     class Media:
-        css = {"all": ["jobu/admin.css"]}  # noqa: RUF012 - as Django reads it
+        css = {"all": ["jobu/admin.css", "jobu/lists.css"]}  # noqa: RUF012 - as Django reads it
         js = [  # noqa: RUF012
             Script(f"jobu/{name}.js", type="module")
-            for name in ("live", "forms", "params", "preview")
+            for name in ("live", "lines", "forms", "params", "preview")
         ]
 
     def render(
@@ -60,10 +62,17 @@ class JobuAdmin(ModelAdmin):
             **self.admin_site.each_context(request),
             "title": title,
             "opts": self.opts,
+            "list_url": self.list_address(request),
             "media": self.media,
             "troubles": self.troubles(request),
         }
         return TemplateResponse(request, template, {**frame, **context})
+
+    def list_address(self, request: HttpRequest) -> str:
+        """Return the address of the list, with the filter that the user came with."""
+        address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+        kept = request.GET.get("_changelist_filters", "")
+        return f"{address}?{kept}" if kept else address
 
     def own_urls(
         self, views: dict[str, tuple[Callable[..., HttpResponse], str]]
@@ -86,7 +95,7 @@ class JobuAdmin(ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Name the list by what is in it, not by "Select … to change"."""
         frame = {
-            "title": str(self.opts.verbose_name_plural).capitalize(),
+            "title": capfirst(self.opts.verbose_name_plural),
             "troubles": self.troubles(request),
         }
         return super().changelist_view(request, {**frame, **(extra_context or {})})

@@ -10,11 +10,15 @@ from django.utils.translation import gettext as _
 
 from jobu.durations import duration as duration
 from jobu.durations import whole
+from jobu.jsonable import storable_text
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from django.utils.safestring import SafeString
+
+_MAX_CUT_LENGTH = 300
+_MAX_TITLE_LENGTH = 500
 
 
 def relative(moment: datetime, now: datetime) -> str:
@@ -44,6 +48,19 @@ def moment_html(moment: datetime, now: datetime) -> SafeString:
 def shorten(text: str, limit: int) -> str:
     """Cut a long text, and show by an ellipsis that it was cut."""
     return f"{text[:limit]}…" if len(text) > limit else text
+
+
+def cut_html(text: str, kind: str = "") -> SafeString:
+    """Show a text on few lines; all of it, up to a limit, when it is pointed at."""
+    title = storable_text(text, _MAX_TITLE_LENGTH)
+    return format_html(
+        '<div class="jobu-cut {}" title="{}">{}</div>', kind, title, shorten(text, _MAX_CUT_LENGTH)
+    )
+
+
+def labelled(label: object, value: object) -> SafeString:
+    """Name a value where the list has no columns, on a narrow screen."""
+    return format_html('<span class="jobu-label">{}</span> {}', label, value)
 
 
 def badge(kind: str, text: str) -> SafeString:
