@@ -1,13 +1,14 @@
-"""The settings of jobu: name, type, default and meaning of each, looked up live.
+"""The settings of jobu: name, type, default and meaning of each, looked up when they are used.
 
 `settings.LEASE_SECONDS` is the project's `JOBU_LEASE_SECONDS`, or the default written here.
 """
 
 from __future__ import annotations
 
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from django.conf import settings as django_settings
+from django.core.signals import setting_changed
 
 PREFIX = "JOBU_"
 
@@ -130,10 +131,23 @@ class Settings:
     ]
     """Names of params whose values are masked wherever they would be shown; * is any text."""
 
-    def __getattribute__(self, name: str) -> Any:
-        default = super().__getattribute__(name)
-        return getattr(django_settings, PREFIX + name, default) if name.isupper() else default
+
+class _Lookup:
+    """Keeps what was looked up: `enqueue` asks for several, and Django takes a while to answer.
+
+    `setting_changed`, which `override_settings` sends, makes it forget.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        value = default = getattr(Settings, name)
+        if name.isupper():
+            value = self.__dict__[name] = getattr(django_settings, PREFIX + name, default)
+        return value
+
+    def forget(self, setting: str, **_: Any) -> None:
+        self.__dict__.pop(setting.removeprefix(PREFIX), None)
 
 
-settings = Settings()
+settings = cast("Settings", _lookup := _Lookup())
+setting_changed.connect(_lookup.forget)
 setting_types: dict[str, Any] = get_type_hints(Settings)

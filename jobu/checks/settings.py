@@ -14,7 +14,7 @@ from django.core.checks import CheckMessage, Error
 from django.db import connections, router
 from django.utils.module_loading import import_string
 
-from jobu.conf import PREFIX, setting_types, settings
+from jobu.conf import PREFIX, Settings, setting_types, settings
 from jobu.exceptions import OptionError
 from jobu.handlers.options import check_execution_options
 from jobu.models import JobExecution
@@ -35,7 +35,7 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
         if not _fits(value, expected) or (isinstance(value, float) and not math.isfinite(value)):
             yield Error(
                 f"{PREFIX}{name} is {value!r}, but it must be {_describe(expected)}.",
-                hint=f"Its default is {getattr(type(settings), name)!r}.",
+                hint=f"Its default is {getattr(Settings, name)!r}.",
                 id="jobu.E001",
             )
         elif expected is bool:
@@ -53,7 +53,7 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
         elif isinstance(value, int | float) and value <= 0 and name != "RETENTION_DAYS":
             yield Error(
                 f"{PREFIX}{name} is {value!r}, but it must be greater than zero.",
-                hint=f"Its default is {getattr(type(settings), name)!r}.",
+                hint=f"Its default is {getattr(Settings, name)!r}.",
                 id="jobu.E001",
             )
         elif name == "RETENTION_DAYS" and value is not None and value < 0:
