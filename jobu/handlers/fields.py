@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Union, get_args, get_origin
 
 from jobu.exceptions import NotJSONError
-from jobu.handlers.params import REQUIRED
+from jobu.handlers.conversion import REQUIRED
 from jobu.jsonable import encode, plain
 from jobu.masking import is_sensitive, mask
 
