@@ -91,5 +91,6 @@ class Signature:
     @functools.cached_property
     def _hints(self) -> dict[str, Any]:
         # Resolved at the first run: at import the annotated classes may not exist yet.
-        namespace = getattr(self._function, "__globals__", {})
+        # A decorated function has the names of its own module, not of its decorator's.
+        namespace = getattr(inspect.unwrap(self._function), "__globals__", {})
         return {p.name: resolve(p.annotation, namespace) for p in self._by_name.values()}
