@@ -35,6 +35,10 @@ class NotJSONError(JobuError, TypeError):
     """A value cannot be stored as JSON."""
 
 
+class ResultError(JobuError, TypeError):
+    """A handler's result was made with values that it has no fields for, or without some."""
+
+
 class DedupeKeyError(JobuError, ValueError):
     """The dedupe_key belongs to an execution of another handler."""
 

@@ -27,10 +27,21 @@ _HUGE_DIGITS = 309
 _THIRTY_DIGITS = re.compile(r"[0-9]{30}")
 
 
+class Open:
+    """An object without fields of its own: its attributes are what it was made with."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment] # it can change
+
+
 def plain(value: Any) -> Any:
-    """Unwrap a dataclass or a pydantic model; anything else is returned as it is."""
+    """Unwrap a dataclass, an open object or a pydantic model; return anything else as it is."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _as_text(dataclasses.asdict(value))
+    if isinstance(value, Open):
+        return _as_text(vars(value))
     dump = getattr(value, "model_dump", None)
     if dump is not None and not isinstance(value, type):
         return dump(mode="json")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 from django.utils.dateparse import parse_date, parse_datetime, parse_duration, parse_time
 
 from jobu.exceptions import ParamsError
+from jobu.jsonable import Open
 from jobu.masking import MASK, is_sensitive, mask
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ def _convert_record(value: Any, record: Any, where: Where) -> Any:
             return record.model_validate(value)
         except ValueError as error:
             raise ParamsError(_problems_of_model(error, _path(where))) from None
+    if _is_open(record):
+        return record(**value)
     fields = {field.name: field for field in dataclasses.fields(record) if field.init}
     refuse_unknown(value, fields)
     refuse_missing(value, [name for name, field in fields.items() if _is_required(field)])
@@ -136,7 +139,8 @@ def _problems_of_model(error: Any, where: str) -> str:
     return "; ".join(f"{'.'.join([where, *map(str, e['loc'])])}: {e['msg']}" for e in found)
 
 
-def described_record(record: Any) -> list[tuple[str, Any, Any]]:
+def described_record(record: Any) -> list[tuple[str, Any, Any]] | None:
+    """Return (name, type, default) of each field; None if the record takes anything."""
     if hasattr(record, "model_fields"):
         return [
             (
@@ -146,6 +150,8 @@ def described_record(record: Any) -> list[tuple[str, Any, Any]]:
             )
             for name, field in record.model_fields.items()
         ]
+    if _is_open(record):
+        return None
     hints = _record_hints(record)
     return [
         (field.name, hints[field.name], REQUIRED if _is_required(field) else _default_of(field))
@@ -187,8 +193,12 @@ def _is_among(value: Any, options: Iterable[Any]) -> bool:
 
 def is_record(hint: Any) -> bool:
     return isinstance(hint, type) and (
-        dataclasses.is_dataclass(hint) or hasattr(hint, "model_validate")
+        dataclasses.is_dataclass(hint) or issubclass(hint, Open) or hasattr(hint, "model_validate")
     )
+
+
+def _is_open(record: Any) -> bool:
+    return issubclass(record, Open) and not dataclasses.is_dataclass(record)
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:

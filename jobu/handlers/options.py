@@ -12,7 +12,7 @@ from django.utils.timezone import is_naive
 
 from jobu import backoff, logs
 from jobu.conf import settings
-from jobu.exceptions import JobTimeout, OptionError
+from jobu.exceptions import JobTimeout, OptionError, ResultError
 from jobu.jsonable import storable_text
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class HandlerOptions:
 
     def retries(self, error: BaseException) -> bool:
         """Tell whether an execution may be retried after this error."""
-        if isinstance(error, self.no_retry_on):
+        # The work is done; another run would make the same mistake.
+        if isinstance(error, (ResultError, *self.no_retry_on)):
             return False
         # The handler did not raise a timeout itself: only no_retry_on can exclude it.
         if self.retry_on is None or isinstance(error, JobTimeout):
