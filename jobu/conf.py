@@ -47,11 +47,26 @@ class Settings:
     LEASE_SECONDS: float = 30
     """How long after its last heartbeat a process counts as dead and its jobs are rescued."""
 
+    MAX_RETRY: int = 3
+    """How often an execution runs at most, if its handler does not say; 0 and 1 mean once."""
+
+    TIMEOUT_SECONDS: int = 3600
+    """How long one run may take, if its handler does not say."""
+
     BACKOFF_BASE_SECONDS: float = 1
     """Upper bound of the delay before the first retry; doubles with each further one."""
 
     BACKOFF_MAX_SECONDS: float = 3600
     """How far that doubling goes."""
+
+    BACKOFF_JITTER: bool = True
+    """Whether a delay is drawn between zero and that bound; if not, it is the bound: 1, 2, 4, …"""
+
+    VALIDATE_ON_ENQUEUE: bool = True
+    """Whether enqueueing checks that the params fit the handler, as each run does."""
+
+    MAX_PARAMS_BYTES: int = 1024 * 1024
+    """How large the params of an execution may be, as JSON."""
 
     QUEUE_DISPATCHER_ADAPTER: str = "jobu.adapters.kafka.KafkaAdapter"
     """Dotted path of the adapter that a queue dispatcher receives from."""

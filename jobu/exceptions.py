@@ -19,6 +19,10 @@ class OptionError(JobuError, ValueError):
     """An option of a handler or an execution has a value that cannot work."""
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """An option has a name that jobu does not know; the text says which is meant."""
+
+
 class HandlerNotFoundError(JobuError, LookupError):
     """No installed app has a handler of that name."""
 

@@ -44,6 +44,8 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
             yield from _unknown_level(value)
         elif name.startswith("EVENT_"):
             yield from _impossible_for_events(name, value)
+        elif name in ("MAX_RETRY", "TIMEOUT_SECONDS"):
+            yield from _impossible_for_executions(name, value)
         elif name == "SENSITIVE_PARAMS" and "" in value:
             yield Error(
                 f"{PREFIX}{name} has an empty name.",
@@ -70,6 +72,17 @@ def _unknown_level(value: str | None) -> Iterator[CheckMessage]:
         yield Error(
             f"{PREFIX}RUN_LOG_LEVEL is {value!r}, but logging has no such level.",
             hint=f"It has {', '.join(known)}. None keeps no log lines.",
+            id="jobu.E001",
+        )
+
+
+def _impossible_for_executions(name: str, value: int) -> Iterator[CheckMessage]:
+    try:
+        check_execution_options(**{name.lower(): value})
+    except OptionError as error:
+        yield Error(
+            f"{PREFIX}{name} is {value!r}, but {error}.",
+            hint=f"Its default is {getattr(Settings, name)!r}.",
             id="jobu.E001",
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, overload
 
 from asgiref.sync import markcoroutinefunction
 
@@ -12,6 +12,7 @@ from jobu.cron import problem_with_expression, problem_with_timezone
 from jobu.door import door
 from jobu.exceptions import HandlerError, OptionError
 from jobu.handlers.base import BaseHandler
+from jobu.handlers.misnamed import refuse_options
 from jobu.handlers.options import HandlerOptions
 from jobu.handlers.params import Signature
 from jobu.handlers.registry import MAX_NAME_LENGTH, HandlerSpec, handlers
@@ -58,8 +59,8 @@ class HandlerFunction(Generic[_P, _R]):
 def handler(
     name: str,
     *,
-    max_retry: int = 3,
-    timeout_seconds: int = 3600,
+    max_retry: int | None = None,
+    timeout_seconds: int | None = None,
     queue: str = "default",
     priority: int = 0,
     retry_on: Errors | type[BaseException] | None = None,
@@ -68,18 +69,24 @@ def handler(
     atomic: bool = False,
     events: bool = False,
     sensitive: tuple[str, ...] | str = (),
+    aliases: tuple[str, ...] | str = (),
     cron: str | None = None,
     timezone: str | None = None,
+    **unknown: Never,
 ) -> _Decorator:
     """Register a `BaseHandler` subclass or a function under `name`.
 
-    `max_retry` is the maximum number of runs of an execution (0 and 1: one run). `retry_on` and
+    `max_retry` is the maximum number of runs of an execution (0 and 1: one run); it and
+    `timeout_seconds` are JOBU_MAX_RETRY and JOBU_TIMEOUT_SECONDS if not given. `retry_on` and
     `no_retry_on` say after which exceptions it is retried. `backoff` is the maximum of the first
     delay in seconds, or a function from the number of failures to seconds. `atomic=True` runs the
     handler in a transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets
     queue messages start it. `sensitive` names params to mask, besides `JOBU_SENSITIVE_PARAMS`.
+    `aliases` are names that it had before: executions, cron jobs and messages may still name them.
     `cron` and `timezone` declare a schedule; `manage.py jobu_sync` makes a cron job of it.
     """
+    if unknown:
+        refuse_options("@handler", unknown)
     _check_name(name)
     options = HandlerOptions(
         max_retry=max_retry,
@@ -94,17 +101,23 @@ def handler(
         sensitive=sensitive,  # type: ignore[arg-type]
     )
     _check_schedule(name, cron, timezone)
-    return _Decorator(name, options, cron, timezone)
+    return _Decorator(name, options, _checked_aliases(name, aliases), cron, timezone)
 
 
 class _Decorator:
     """What `handler(...)` returns; a class, so that mypy knows the type of its result."""
 
     def __init__(
-        self, name: str, options: HandlerOptions, cron: str | None, timezone: str | None
+        self,
+        name: str,
+        options: HandlerOptions,
+        aliases: tuple[str, ...],
+        cron: str | None,
+        timezone: str | None,
     ) -> None:
         self._name = name
         self._options = options
+        self._aliases = aliases
         self._cron = cron
         self._timezone = timezone
 
@@ -143,6 +156,7 @@ class _Decorator:
             qualname=owner.__qualname__,
             place=_place(owner),
             doc=inspect.cleandoc(owner.__doc__ or ""),
+            aliases=self._aliases,
             is_async=is_async,
             cron=self._cron,
             timezone=self._timezone,
@@ -162,6 +176,15 @@ def _check_name(name: object) -> None:
             f'@handler needs a name of 1 to {MAX_NAME_LENGTH} characters, as in @handler("email"), '
             f"not {name!r}"
         )
+
+
+def _checked_aliases(name: str, aliases: Any) -> tuple[str, ...]:
+    names = (aliases,) if isinstance(aliases, str) else tuple(aliases)
+    for alias in names:
+        _check_name(alias)
+        if alias == name:
+            raise OptionError(f"aliases of @handler({name!r}) are its earlier names, not {name!r}")
+    return names
 
 
 def _check_schedule(name: str, cron: str | None, timezone: str | None) -> None:

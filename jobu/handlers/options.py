@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from django.utils.timezone import is_naive
 
@@ -26,12 +26,35 @@ MAX_COUNT = 2_147_483_647
 MAX_DELAY_SECONDS = 10 * 365 * 86_400.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfProject:
+    """An option that is the project's, from the setting of its name, where a handler says nothing.
+
+    The setting is asked each time, so the options follow it.
+    """
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+        self._setting = name.upper()
+
+    @overload
+    def __get__(self, options: None, _owner: type) -> None: ...
+    @overload
+    def __get__(self, options: HandlerOptions, _owner: type) -> int: ...
+    def __get__(self, options: HandlerOptions | None, _owner: type) -> int | None:
+        # The dataclass asks the class for its default: None.
+        given: int | None = None if options is None else options.__dict__[self._name]
+        return getattr(settings, self._setting) if options and given is None else given
+
+    def __set__(self, options: HandlerOptions, given: int | None) -> None:
+        options.__dict__[self._name] = given
+
+
+@dataclass(frozen=True, kw_only=True)
 class HandlerOptions:
     """Four defaults for the handler's executions, and the rules for its runs."""
 
-    max_retry: int = 3
-    timeout_seconds: int = 3600
+    max_retry: _OfProject = _OfProject()
+    timeout_seconds: _OfProject = _OfProject()
     queue: str = "default"
     priority: int = 0
     retry_on: Errors | None = None
