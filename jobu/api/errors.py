@@ -20,6 +20,7 @@ from jobu.exceptions import (
     MaskedError,
     NotJSONError,
     OptionError,
+    ParamsError,
 )
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def install_handlers(api: NinjaAPI) -> None:
         ModelError,
         NotJSONError,
         OptionError,
+        ParamsError,
         RequestDataTooBig,
         ValidationError,
     )
@@ -127,7 +129,7 @@ def _translated(error: Exception) -> ApiError:
             return conflict(str(error), {"dedupe_key": [str(error)]})
         case HandlerNotFoundError():
             return invalid({"handler_name": [str(error)]})
-        case MaskedError() | NotJSONError():
+        case MaskedError() | NotJSONError() | ParamsError():
             return invalid({"params": [str(error)]})
     return invalid({}, str(error))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transf
 
 from jobu.door import door
 from jobu.exceptions import HandlerError, ResultError
-from jobu.jsonable import Open
 from jobu.masking import mask
+from jobu.plain import Open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

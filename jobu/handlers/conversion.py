@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 from django.utils.dateparse import parse_date, parse_datetime, parse_duration, parse_time
 
 from jobu.exceptions import ParamsError
-from jobu.jsonable import Open
 from jobu.masking import MASK, is_sensitive, mask
+from jobu.plain import Open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,9 +31,29 @@ _FROM_TEXT: dict[Any, Callable[[str], Any]] = {
     decimal.Decimal: decimal.Decimal,
     uuid.UUID: uuid.UUID,
 }
+_PLAIN_TYPES: dict[Any, frozenset[type]] = {
+    **{kind: frozenset({kind}) for kind in (str, int, bool, list, dict, type(None))},
+    None: frozenset({type(None)}),
+    float: frozenset({float, int}),
+}
+_JSON_TYPES = frozenset[type]({str, int, float, bool, list, dict, type(None)})
 REQUIRED: Any = inspect.Parameter.empty
 # The handler's sensitive names, then the steps to a value: ("pin",), "params", ".to", "[0]".
 Where = tuple[Any, ...]
+
+
+def plain_types(hint: Any) -> frozenset[type]:
+    """Return the types of JSON values that surely fit the hint, and that `convert` leaves alone."""
+    origin, args = get_origin(hint), get_args(hint)
+    if hint is Any or hint is inspect.Parameter.empty:
+        return _JSON_TYPES
+    if origin in (Union, types.UnionType):
+        return frozenset().union(*map(plain_types, args))
+    if origin is typing.Annotated:
+        return plain_types(args[0])
+    if origin in (list, dict) and args[-1] is Any:
+        return _PLAIN_TYPES[origin]
+    return _PLAIN_TYPES.get(hint, frozenset()) if isinstance(hint, type | None) else frozenset()
 
 
 def convert(value: Any, hint: Any, where: Where) -> Any:

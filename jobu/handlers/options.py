@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, overload
 
 from django.utils.timezone import is_naive
@@ -133,6 +133,18 @@ def checked_time(value: Any) -> datetime:
             "Use django.utils.timezone.now() plus a timedelta, or make_aware()."
         )
     return value
+
+
+def checked_delay(value: Any) -> float:
+    """Return the delay in seconds, or refuse what is none."""
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    if not _is_delay(seconds) or seconds > MAX_DELAY_SECONDS:
+        raise OptionError(
+            "delay must be zero or more seconds or a timedelta, and ten years at most, "
+            f"not {value!r}"
+        )
+    # No database keeps less than a millisecond.
+    return round(float(seconds), 3)
 
 
 def checked_dedupe_key(key: Any) -> str:

@@ -11,6 +11,7 @@ from jobu.handlers.conversion import (
     convert,
     described_record,
     is_record,
+    plain_types,
     refuse_missing,
     refuse_unknown,
     resolve,
@@ -65,6 +66,18 @@ class Signature:
             for key, value in params.items()
         }
 
+    def fits_as_it_is(self, params: dict[str, Any]) -> bool:
+        """Tell quickly whether params that are plain JSON values fit; False: ask `arguments`."""
+        plain = self._plain_types
+        if isinstance(plain, bool):
+            return plain
+        for name, value in params.items():
+            if type(value) not in plain.get(name, self._types_of_others):
+                return False
+        # As many as there are, and all of them known: none is missing.
+        has_all = len(params) == len(plain) and not self._takes_any_name
+        return has_all or all(name in params for name in self._required)
+
     def described(self) -> list[tuple[str, Any, Any]] | None:
         """Return (name, type, default) of each param; None if the handler takes any object.
 
@@ -87,6 +100,17 @@ class Signature:
             return self._is_method
         name = self._parameters[0].name
         return name == "params" or is_record(self._hints.get(name))
+
+    @functools.cached_property
+    def _plain_types(self) -> dict[str, frozenset[type]] | bool:
+        """The types of each param that need no closer look; or whether no object needs one."""
+        if self._takes_whole:
+            return dict in plain_types(self._hints.get(self._parameters[0].name, Any))
+        return {name: plain_types(self._hints.get(name, Any)) for name in self._by_name}
+
+    @functools.cached_property
+    def _types_of_others(self) -> frozenset[type]:
+        return plain_types(Any) if self._takes_any_name else frozenset()
 
     @functools.cached_property
     def _hints(self) -> dict[str, Any]:

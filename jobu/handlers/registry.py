@@ -55,8 +55,13 @@ class HandlerSpec:
         return [describe_param(*each, names=self.options.sensitive) for each in described]
 
     def check(self, params: dict[str, Any]) -> None:
-        """Raise ParamsError if the params do not fit."""
-        self._arguments(params)
+        """Raise ParamsError if the params, which are JSON values, do not fit."""
+        if not self._signature.fits_as_it_is(params):
+            self._arguments(params)
+
+    def surely_takes(self, params: Any) -> bool:
+        """Tell quickly that the params fit, before they are JSON; False says nothing."""
+        return type(params) is dict and self._signature.fits_as_it_is(params)
 
     def bind(self, params: dict[str, Any]) -> Callable[[], Any]:
         """Return the call of the handler with these params, or raise ParamsError."""
