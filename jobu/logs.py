@@ -36,6 +36,9 @@ def settled(outcome: Outcome) -> None:
         return
     elif not outcome.counted:
         _about(logging.INFO, attempt, "given back unfinished")
+    elif outcome.delay is not None:
+        text = "will be run again in %.1f s, as it asks: %s"
+        _about(logging.INFO, attempt, text, outcome.delay, outcome.message)
     else:
         text = "%s after %.3f s"
         _about(logging.INFO, attempt, text, outcome.status.value, outcome.seconds)

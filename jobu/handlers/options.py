@@ -12,7 +12,7 @@ from django.utils.timezone import is_naive
 
 from jobu import backoff, logs
 from jobu.conf import settings
-from jobu.exceptions import JobTimeout, OptionError, ResultError
+from jobu.exceptions import JobTimeout, OptionError, ResultError, RetryLater
 from jobu.jsonable import storable_text
 
 if TYPE_CHECKING:
@@ -65,12 +65,10 @@ class HandlerOptions:
     sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_execution_options(
-            max_retry=self.max_retry,
-            timeout_seconds=self.timeout_seconds,
-            queue=self.queue,
-            priority=self.priority,
-        )
+        # What is the project's is checked with the settings, which may not be there yet.
+        own = {name: vars(self)[name] for name in ("max_retry", "timeout_seconds")}
+        given = {name: value for name, value in own.items() if value is not None}
+        check_execution_options(**given, queue=self.queue, priority=self.priority)
         for name in ("retry_on", "no_retry_on"):
             object.__setattr__(self, name, _error_types(name, getattr(self, name)))
         if not (self.backoff is None or callable(self.backoff) or _is_delay(self.backoff)):
@@ -80,7 +78,11 @@ class HandlerOptions:
     def retries(self, error: BaseException) -> bool:
         """Tell whether an execution may be retried after this error."""
         # The work is done; another run would make the same mistake.
-        if isinstance(error, (ResultError, *self.no_retry_on)):
+        if isinstance(error, ResultError):
+            return False
+        if isinstance(error, RetryLater):
+            return True
+        if isinstance(error, self.no_retry_on):
             return False
         # The handler did not raise a timeout itself: only no_retry_on can exclude it.
         if self.retry_on is None or isinstance(error, JobTimeout):
@@ -101,7 +103,8 @@ class HandlerOptions:
             base = settings.BACKOFF_BASE_SECONDS
         else:
             base = settings.BACKOFF_BASE_SECONDS if self.backoff is None else self.backoff
-        return backoff.delay(failures, base=base, maximum=settings.BACKOFF_MAX_SECONDS)
+        maximum, jitter = settings.BACKOFF_MAX_SECONDS, settings.BACKOFF_JITTER
+        return backoff.delay(failures, base=base, maximum=maximum, jitter=jitter)
 
 
 def check_execution_options(
