@@ -173,6 +173,11 @@ def unexpected(where: str, error: BaseException) -> None:
     logger.error("%s failed unexpectedly and goes on: %s", where, error, exc_info=error)
 
 
+def loop_restarted(who: str, error: BaseException, delay: float) -> None:
+    text = "%s: its loop died of a %s and goes on in %.1f s"
+    logger.critical(text, who, type(error).__name__, delay, exc_info=error)
+
+
 def crashed(who: str, error: BaseException) -> None:
     logger.critical("%s ends because of: %s", who, error, exc_info=error)
 
