@@ -249,3 +249,17 @@ def test_text_that_is_too_long_keeps_both_its_ends() -> None:
     left_out = 5_008 - (short.count("x") + len("begin") + len("end"))
     # The note itself has no x in it.
     assert f"\n… {left_out:,} characters left out …\n" in short
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"text": "ü 😀 \u2028 \"\\", "": None, "1": [True, False, -1, 2**80]},
+        {1: "a", None: "b", True: "c", 1.5: "d"},
+        [0.1, 1e-300, 1.5e15, -0.0, [], {}, ()],
+        "text",
+        None,
+    ],
+)
+def test_json_encoder_c_make_encoder_writes_what_the_public_encoder_writes(value: Any) -> None:
+    assert encode(value, "It") == json.dumps(value)
