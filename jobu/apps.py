@@ -51,7 +51,7 @@ def _complete(using: str, apps: Any = installed_apps, **_kwargs: Any) -> None:
 
 
 def _install_what_is_missing(alias: str) -> None:
-    """Do what the migration does, where tables are made without: `pytest --nomigrations`."""
+    """Complete tables that were made without migrations: `pytest --nomigrations`."""
     from jobu.models import CronJob, JobExecution
 
     connection = connections[alias]

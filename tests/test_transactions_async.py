@@ -23,8 +23,8 @@ from jobu.models import Status
 from jobu.orm_thread import calling_task, note_callers
 from tests.project.shop.models import Effect
 from tests.test_transactions import BOTH, notes, write, write_and_doom
-from tests.worker.conftest import finished, start_worker
-from tests.workers import wait_until
+from tests.waiting import wait_for_end, wait_until
+from tests.worker.conftest import start_worker
 
 __all__ = ["start_worker"]
 
@@ -325,7 +325,7 @@ def test_a_handler_that_is_interrupted_in_a_block_leaves_nothing_behind(
     if way == "cancel":
         cancel(execution)
     expected = Status.TIMEOUT if way == "timeout" else Status.CANCELLED
-    assert finished(execution).status == expected
+    assert wait_for_end(execution).status == expected
     assert notes("default") == notes("other") == []
 
 
@@ -344,7 +344,7 @@ def test_slots_have_transactions_of_their_own(start_worker: Callable[..., Worker
     ]
     start_worker(pool_size=4)
     for execution in executions:
-        finished(execution)
+        wait_for_end(execution)
     assert notes("other") == ["0", "2", "4", "6"]
 
 

@@ -4,6 +4,7 @@ from jobu.dialects.base import Dialect, bounded, statement_bound
 from jobu.dialects.literals import default_literals, literal
 from jobu.dialects.lookup import dialect_for, dialect_of
 from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time
+from jobu.dialects.primary_key import pass_over_primary_key
 
 __all__ = [
     "DatabaseNow",
@@ -15,5 +16,6 @@ __all__ = [
     "dialect_for",
     "dialect_of",
     "literal",
+    "pass_over_primary_key",
     "statement_bound",
 ]

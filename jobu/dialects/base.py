@@ -46,6 +46,14 @@ class Dialect:
         """Return SQL that joins the table by its key, row by row."""
         return f"JOIN {table} {name} ON {condition}"
 
+    def not_by_primary_key_sql(self, connection: BaseDatabaseWrapper) -> str:
+        """Return what follows a table in FROM that is not to be read by its primary key.
+
+        Needed if the optimizer reads the rows in the order of the primary key until enough match,
+        although an index has those that match, in the same order.
+        """
+        return ""
+
     def reach_rows_by_key(self, connection: BaseDatabaseWrapper, rows: int) -> None:
         """Let this transaction find so many rows by their keys, whatever the planner estimates."""
 
@@ -198,17 +206,15 @@ class Dialect:
     def install_sql(
         self, table: str, cron_table: str, defaults: Mapping[str, str]
     ) -> Sequence[str]:
-        """Return the statements that a migration runs after it made the tables.
+        """Return the statements that complete tables that were made without migrations.
 
-        `defaults` are those of the executions; see `default_literals`.
+        `defaults` are those of the executions; see `default_literals`. Migrations do not call it:
+        each has the statements of its time.
         """
         return ()
 
-    def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        return ()
-
     def is_installed(self, connection: BaseDatabaseWrapper, table: str) -> bool:
-        """Tell whether `install_sql` was run: tables can be made without migrations."""
+        """Tell whether the tables are complete, by a migration or by `install_sql`."""
         return True
 
     def success_assignments(self, result: str) -> dict[str, str]:

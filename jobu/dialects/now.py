@@ -37,7 +37,8 @@ class DatabaseNow(Expression):
         return dialect_of(connection).now_sql(offset), ()
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        return "jobu.dialects.DatabaseNow", [self.seconds] if self.seconds else [], {}
+        # The path that migrations import it from.
+        return "jobu.models.fields.DatabaseNow", [self.seconds] if self.seconds else [], {}
 
 
 class SecondsUntil(Func):

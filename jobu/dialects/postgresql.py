@@ -200,9 +200,6 @@ class PostgreSQLDialect(Dialect):
     ) -> Sequence[str]:
         return schema.install(table, cron_table, defaults)
 
-    def uninstall_sql(self, table: str, cron_table: str) -> Sequence[str]:
-        return schema.uninstall(table, cron_table)
-
     def is_installed(self, connection: BaseDatabaseWrapper, table: str) -> bool:
         with connection.cursor() as cursor:
             cursor.execute("SELECT to_regproc(%s) IS NOT NULL", [schema.enqueue_function(table)])

@@ -1,4 +1,8 @@
-"""The statements that jobu's migration adds on PostgreSQL. All of them may run again."""
+"""What PostgreSQL has beside the tables, as of this code. All of the statements may run again.
+
+Installations have it from the migrations, each of which has the SQL of its time in it. So a change
+here needs a migration that makes the same change; a test compares what both come to.
+"""
 
 from __future__ import annotations
 
@@ -34,20 +38,6 @@ def install(table: str, cron_table: str, defaults: Mapping[str, str]) -> tuple[s
         *_announce_crons(cron_table),
         # The last one: `PostgreSQLDialect.is_installed` checks only this.
         _enqueue(table, defaults),
-    )
-
-
-def uninstall(table: str, cron_table: str) -> tuple[str, ...]:
-    return (
-        f"DROP FUNCTION IF EXISTS {enqueue_function(table)}",
-        *(
-            statement
-            for each in (table, cron_table)
-            for statement in (
-                f"DROP TRIGGER IF EXISTS {each}_announce ON {each}",
-                f"DROP FUNCTION IF EXISTS {each}_announce()",
-            )
-        ),
     )
 
 

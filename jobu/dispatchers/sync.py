@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from jobu.conf import settings
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob
-from jobu.models.cron_job import project_timezone
+from jobu.models.fields import project_timezone
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:

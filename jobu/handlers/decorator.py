@@ -195,6 +195,10 @@ def _check_schedule(name: str, cron: str | None, timezone: str | None) -> None:
 
 
 def _place(owner: Any) -> str:
+    code = getattr(inspect.unwrap(owner), "__code__", None)
+    # To read a function's source would be most of what it costs to register it.
+    if code is not None and not code.co_filename.startswith("<"):
+        return f"{owner.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
     try:
         line = inspect.getsourcelines(owner)[1]
         return f"{owner.__qualname__} ({inspect.getsourcefile(owner)}:{line})"

@@ -7,7 +7,6 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from django.conf import settings as django_settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
@@ -20,7 +19,7 @@ from jobu.dialects import DatabaseNow
 from jobu.door import door
 from jobu.exceptions import OptionError
 from jobu.jsonable import ExactEncoder, encode_object
-from jobu.models.fields import ExactCharField, ExactJSONField
+from jobu.models.fields import ExactCharField, ExactJSONField, project_timezone
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
@@ -39,10 +38,6 @@ class Misfire(models.TextChoices):
     SKIP = "skip", _("skip them")
     LATEST = "latest", _("run the latest one")
     ALL = "all", _("run all of them")
-
-
-def project_timezone() -> str:
-    return str(django_settings.TIME_ZONE)
 
 
 def validate_expression(value: str) -> None:

@@ -1,14 +1,20 @@
-"""Fields and indexes that mean the same on every database."""
+"""Fields and indexes that mean the same on every database.
+
+Migrations import them from here, and a migration is never edited. So the names in `__all__`, what
+they take and the columns that they make stay as they are; tests/migrations compares them with the
+schema of each release.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings as django_settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.fields.json import JSONExact
 
-from jobu.dialects import dialect_of
+from jobu.dialects import DatabaseNow, dialect_of
 from jobu.jsonable import ExactEncoder
 
 if TYPE_CHECKING:
@@ -26,9 +32,28 @@ else:
     _BinaryField = models.BinaryField
     _JSONField = models.JSONField
 
+__all__ = [
+    "BytesField",
+    "DatabaseNow",
+    "ExactCharField",
+    "ExactJSONField",
+    "SparseIndex",
+    "SparseUniqueConstraint",
+    "StatusIndex",
+    "project_timezone",
+]
+
+
+def project_timezone() -> str:
+    """Return the default of a cron job's `timezone`."""
+    return str(django_settings.TIME_ZONE)
+
 
 class ExactCharField(_CharField):
     """Text that is compared byte by byte, also where the database's default is lax."""
+
+    def deconstruct(self) -> Any:
+        return _without(super().deconstruct(), "validators")
 
     def db_parameters(self, connection: BaseDatabaseWrapper) -> Any:
         parameters = super().db_parameters(connection)
@@ -43,9 +68,7 @@ class ExactJSONField(_JSONField):
         super().__init__(*args, **{**kwargs, "encoder": ExactEncoder})
 
     def deconstruct(self) -> Any:
-        name, path, args, kwargs = super().deconstruct()
-        del kwargs["encoder"]
-        return name, path, args, kwargs
+        return _without(super().deconstruct(), "encoder", "validators")
 
     def db_parameters(self, connection: BaseDatabaseWrapper) -> Any:
         column = connection.ops.quote_name(str(self.column))
@@ -150,3 +173,9 @@ class SparseUniqueConstraint(models.UniqueConstraint):
 
 def _is_given(fields: Sequence[str]) -> Q:
     return Q((f"{fields[0]}__isnull", False))
+
+
+def _without(deconstructed: Any, *options: str) -> Any:
+    """Leave out options that do not change the column: a migration would import what they name."""
+    name, path, args, kwargs = deconstructed
+    return name, path, args, {key: kwargs[key] for key in kwargs if key not in options}

@@ -16,7 +16,7 @@ from django.urls import reverse
 import jobu
 from jobu import enqueue
 from jobu.models import Status, Summary
-from tests.queue.builders import finished, process
+from tests.builders import finished, process
 
 pytestmark = pytest.mark.django_db
 

@@ -9,10 +9,18 @@ from django.contrib.auth.models import Permission, User
 from selenium.webdriver.support.ui import Select
 
 from jobu import cancel, enqueue
-from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Status
-from tests.admin.pages import cron, user_with
+from jobu.models import CronJob, JobExecution, Status
+from tests.admin.pages import user_with
 from tests.browser import Browser
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.builders import (
+    cron,
+    dead_letter,
+    finished,
+    log_line,
+    pending,
+    process,
+    running,
+)
 from tests.workers import WorkerProcesses
 
 pytestmark = pytest.mark.browser
@@ -100,12 +108,7 @@ def test_all_that_match_a_filter_are_retried(admin: Browser) -> None:
 
 
 def test_a_dead_letter_is_requeued_edited(admin: Browser) -> None:
-    letter = DeadLetter.objects.create(
-        adapter="kafka",
-        source_id="orders:0:1",
-        body=b'{"handler_name": "ecco"}',
-        reason="No handler is named 'ecco'.",
-    )
+    letter = dead_letter()
     admin.open("admin:jobu_deadletter_changelist")
     admin.find("#result_list th a").click()
     assert "No handler is named 'ecco'." in admin.text(".jobu-why")
@@ -167,17 +170,8 @@ def test_markup_in_every_string_is_inert(admin: Browser) -> None:
     worker = process(host=SCRIPT, queues=[SCRIPT], slots=1)
     runs = running(worker.pk, **fields)
     failed = finished(Status.FAILED, **fields, result=SCRIPT, errors=[error])
-    LogLine.objects.create(
-        execution=failed,
-        attempt=1,
-        logged_at=database_now(),
-        level=20,
-        logger=SCRIPT,
-        message=SCRIPT,
-    )
-    letter = DeadLetter.objects.create(
-        adapter="kafka", source_id=SCRIPT, body=SCRIPT.encode(), reason=SCRIPT
-    )
+    log_line(failed, logger=SCRIPT, message=SCRIPT)
+    letter = dead_letter(SCRIPT.encode(), source_id=SCRIPT, reason=SCRIPT)
     for model in ("cronjob", "jobexecution", "process", "deadletter"):
         browser_is_fine(admin, lambda m=model: admin.open(f"admin:jobu_{m}_changelist"))
     for row, page in [
@@ -240,9 +234,7 @@ def test_huge_values_and_long_names_fit_a_phone(admin: Browser) -> None:
     failed = finished(
         Status.FAILED, handler_name=name, params=huge, result=huge, errors=[error], job=job
     )
-    letter = DeadLetter.objects.create(
-        adapter="kafka", source_id=name, body=b"x" * 200_000, reason=name * 10
-    )
+    letter = dead_letter(b"x" * 200_000, source_id=name, reason=name * 10)
     admin.resize(390, 844)
     for row, page in [
         (job, "change"),
@@ -283,9 +275,7 @@ def test_the_buttons_of_a_page_leave_its_title_alone(admin: Browser, width: int)
     for name in ("nightly", LONG_NAME):
         job = cron(name=name)
         failed = finished(Status.FAILED, job=job, handler_name=name)
-        letter = DeadLetter.objects.create(
-            adapter="kafka", source_id=name, body=b"x", reason="unknown"
-        )
+        letter = dead_letter(source_id=name)
         for row in (job, failed, letter):
             open_page(admin, row)
             admin.find(".object-tools")

@@ -10,9 +10,17 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
-from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, LogLine, Process, Status
-from tests.admin.pages import act, cron, list_of, page_of, staff
-from tests.queue.builders import database_now, finished, pending, process, running
+from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, Process, Status
+from tests.admin.pages import act, list_of, page_of, staff
+from tests.builders import (
+    cron,
+    dead_letter,
+    finished,
+    log_line,
+    pending,
+    process,
+    running,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -74,10 +82,8 @@ def pages() -> list[str]:
     worker = process(slots=1)
     failed = finished(Status.FAILED, job=job, claimed_by=worker.pk)
     runs = running(worker.pk)
-    LogLine.objects.create(
-        execution=failed, attempt=1, logged_at=database_now(), level=20, logger="x", message="x"
-    )
-    letter = DeadLetter.objects.create(adapter="kafka", source_id="1", body=b"x", reason="x")
+    log_line(failed)
+    letter = dead_letter()
     token = ApiToken.objects.create(name="ci")
     fields = {"jobexecution": "job", "deadletter": "execution"}
     return [

@@ -16,8 +16,8 @@ from django.utils.translation.template import templatize
 import jobu
 from jobu.admin.shared.words import duration
 from jobu.models import CronJob, DeadLetter, JobExecution, Process, Status
-from tests.admin.pages import cron, list_of, page_of
-from tests.queue.builders import DAY, finished, process
+from tests.admin.pages import list_of, page_of
+from tests.builders import DAY, cron, finished, process
 
 ROOT = Path(jobu.__file__).parent
 CATALOG = ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.mo"

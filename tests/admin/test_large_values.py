@@ -12,8 +12,8 @@ from django.urls import reverse
 from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Process, Status
 from tests.admin.cron_jobs.test_cron_jobs import ADD, FORM
-from tests.admin.pages import act, cron, list_of, page_of, staff, told
-from tests.queue.builders import finished, pending, process, running
+from tests.admin.pages import act, list_of, page_of, staff, told
+from tests.builders import cron, dead_letter, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 
@@ -109,17 +109,12 @@ def test_the_last_log_lines_are_shown_and_all_are_in_the_download(admin_client: 
     assert "INFO shop: line 1.0 " in lines[0] and "line 2.99 " in lines[-1]
 
 
-def letter(**fields: Any) -> DeadLetter:
-    defaults = {"adapter": "kafka", "source_id": "orders:0:1", "body": b"{}", "reason": "x"}
-    return DeadLetter.objects.create(**{**defaults, **fields})
-
-
 def test_a_large_dead_letter_is_shown_in_part_and_requeued_as_it_came(
     admin_client: Client,
 ) -> None:
     body = json.dumps({"handler_name": "echo", "params": {"text": TEXT[: MEGABYTE // 2]}}).encode()
     headers = [["name", TEXT], *([f"h{number}", "x"] for number in range(1_000))]
-    dead = letter(body=body, key=TEXT.encode(), headers=headers, reason=TEXT)
+    dead = dead_letter(body=body, key=TEXT.encode(), headers=headers, reason=TEXT)
     page = admin_client.get(page_of(dead))
     assert len(page.content) < MAX_PAGE_SIZE
     assert "too large to be edited here" in page.text
@@ -138,7 +133,7 @@ def test_a_large_dead_letter_is_shown_in_part_and_requeued_as_it_came(
 
 
 def test_a_large_message_that_is_refused_again_says_why(admin_client: Client) -> None:
-    dead = letter(body=b'{"handler_name": "nobody", "x": "' + b"x" * MEGABYTE + b'"}')
+    dead = dead_letter(body=b'{"handler_name": "nobody", "x": "' + b"x" * MEGABYTE + b'"}')
     page = admin_client.post(page_of(dead), {})
     assert page.status_code == 200
     assert page.context["form"].non_field_errors()
@@ -225,7 +220,7 @@ def test_a_process_names_some_of_what_it_runs(admin_client: Client) -> None:
 
 
 def test_a_download_needs_the_permission_to_view() -> None:
-    execution, dead, job = pending(), letter(), cron()
+    execution, dead, job = pending(), dead_letter(), cron()
     addresses = {
         "view_jobexecution": [
             reverse("admin:jobu_jobexecution_download", args=[execution.pk, name])
@@ -252,7 +247,7 @@ def test_a_download_needs_the_permission_to_view() -> None:
 
 
 def test_a_download_of_nothing_is_not_found(admin_client: Client) -> None:
-    execution, dead = pending(), letter()
+    execution, dead = pending(), dead_letter()
     for name, args in [
         ("jobexecution", [execution.pk, "id"]),
         ("jobexecution", [execution.pk + 1, "params"]),

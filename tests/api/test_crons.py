@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.core.exceptions import ValidationError
 
 from jobu.dispatchers.dispatch import dispatch
 from jobu.models import CronJob, JobExecution
 from tests.api.callers import Api
-from tests.queue.builders import finished, needs_row_locks, together
+from tests.builders import cron, finished
+from tests.connections import together
 
 NIGHTLY = {"name": "nightly", "cron_expression": "0 2 * * *", "handler_name": "echo"}
-
-
-def cron(**fields: Any) -> CronJob:
-    return CronJob.objects.create(**{**NIGHTLY, **fields})
 
 
 def test_a_cron_job_is_created_with_the_defaults_of_the_admin(api: Api) -> None:
@@ -133,7 +128,7 @@ def test_a_toggle_flips_or_sets_and_refuses_to_do_nothing(api: Api) -> None:
     assert not CronJob.objects.get().is_enabled
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_of_two_toggles_at_once_each_flips(api: Api) -> None:
     row = cron()
@@ -141,7 +136,7 @@ def test_of_two_toggles_at_once_each_flips(api: Api) -> None:
     assert sorted(answer.body["is_enabled"] for answer in answers) == [False, True]
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_take_a_name_at_once_one_is_told_that_it_is_taken(api: Api) -> None:
     answers = together(*[lambda: api.post("crons", NIGHTLY)] * 2)
@@ -180,13 +175,7 @@ def test_the_list_is_paged_and_filtered(api: Api) -> None:
 
 def test_the_list_leaves_out_what_is_long_and_the_detail_has_all_of_it(api: Api) -> None:
     params = {"text": "x" * 1_000_000}
-    job = CronJob.objects.create(
-        name="a",
-        cron_expression="0 1 * * *",
-        handler_name="echo",
-        handler_params=params,
-        description="y" * 1_000_000,
-    )
+    job = cron(handler_params=params, description="y" * 1_000_000)
     listed = api.get("crons")
     assert len(listed.response.content) < 10_000
     assert {"handler_params", "description"}.isdisjoint(listed.body["items"][0])

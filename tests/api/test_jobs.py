@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from jobu.models import CronJob, JobExecution, Status
+from jobu.models import JobExecution, Status
 from jobu.reading import pages
 from jobu.testing import run_pending
 from tests.api.callers import Api
-from tests.queue.builders import database_now, finished, pending, running
+from tests.builders import cron, database_now, finished, pending, running
 
 MISSING = 2**62
 
@@ -149,15 +149,15 @@ def test_the_list_is_newest_first_and_leaves_out_what_is_long(api: Api) -> None:
 
 
 def test_each_filter_finds_its_own_and_together_they_find_what_all_of_them_do(api: Api) -> None:
-    cron = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
-    wanted = finished(Status.FAILED, job=cron, handler_name="fail", queue="mail").pk
+    job = cron()
+    wanted = finished(Status.FAILED, job=job, handler_name="fail", queue="mail").pk
     others = {
         "cron_id": finished(Status.FAILED, handler_name="fail", queue="mail").pk,
-        "status": finished(job=cron, handler_name="fail", queue="mail").pk,
-        "handler_name": finished(Status.FAILED, job=cron, handler_name="echo", queue="mail").pk,
-        "queue": finished(Status.FAILED, job=cron, handler_name="fail", queue="other").pk,
+        "status": finished(job=job, handler_name="fail", queue="mail").pk,
+        "handler_name": finished(Status.FAILED, job=job, handler_name="echo", queue="mail").pk,
+        "queue": finished(Status.FAILED, job=job, handler_name="fail", queue="other").pk,
     }
-    query = {"cron_id": cron.pk, "status": "FAILED", "handler_name": "fail", "queue": "mail"}
+    query = {"cron_id": job.pk, "status": "FAILED", "handler_name": "fail", "queue": "mail"}
     assert every_page(api, **query) == [wanted]
     for name, other in others.items():
         alone = every_page(api, **{name: query[name]})
@@ -188,10 +188,10 @@ def test_where_little_matches_pages_are_short_and_the_cursors_lead_on(
 ) -> None:
     monkeypatch.setattr(pages, "SCANNED", 3)
     monkeypatch.setattr(pages, "LOOKED_AT", 3)
-    cron = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
-    rare = [pending(job=cron, queue="rare" if n in (0, 7) else "default").pk for n in range(12)]
+    job = cron()
+    rare = [pending(job=job, queue="rare" if n in (0, 7) else "default").pk for n in range(12)]
     JobExecution.objects.filter(pk__in=rare[2:5]).delete()
-    query = {"queue": "rare", "limit": 2} | ({"cron_id": cron.pk} if with_cron else {})
+    query = {"queue": "rare", "limit": 2} | ({"cron_id": job.pk} if with_cron else {})
     first = api.get("jobs", **query)
     assert ids(first) == [] and first.body["next"] is not None
     assert every_page(api, **query) == [rare[7], rare[0]]

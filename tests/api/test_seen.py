@@ -9,9 +9,9 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client, override_settings
 
-from jobu.models import CronJob, Status
+from jobu.models import Status
 from tests.api.callers import Api, bearer, caller, session, user
-from tests.queue.builders import DAY, finished, pending, process, running
+from tests.builders import DAY, cron, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def test_stats_tell_what_finished_what_waits_and_what_is_next(api: Api) -> None:
     finished(Status.FAILED, handler_name="fail")
     finished()
     pending(queue="mail")
-    CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
+    cron()
     body = api.get("stats").body
     assert (body["range"], len(body["steps"])) == ("hour", 60)
     assert body["total"]["outcomes"]["FAILED"] == 1

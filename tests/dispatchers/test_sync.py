@@ -12,14 +12,8 @@ from jobu.dispatchers.sync import sync
 from jobu.exceptions import OptionError
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob
-from tests.dispatchers.builders import cron
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def own_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handlers, "_specs", dict(handlers._specs))
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("temporary_handlers")]
 
 
 def declare(expression: str, timezone: str = "Asia/Seoul") -> None:
@@ -75,15 +69,3 @@ def test_a_schedule_that_cannot_work_is_refused_where_it_is_declared(
 ) -> None:
     with pytest.raises(OptionError, match="of @handler\\('report'\\)"):
         handler("report", **options)  # type: ignore[arg-type]
-
-
-def test_jobu_crons_lists_the_next_times_in_their_zone() -> None:
-    cron("weekly", "0 9 * * 1").__class__.objects.update(timezone="Asia/Seoul")
-    cron("broken", "nonsense")
-    cron("off", is_enabled=False)
-    out = StringIO()
-    call_command("jobu_crons", "--count", "2", stdout=out)
-    lines = out.getvalue().splitlines()
-    assert sum("T09:00:00+09:00" in line for line in lines) == 2
-    assert any(line.startswith("broken: nonsense (UTC), ") for line in lines)
-    assert "off: * * * * * (UTC), disabled." in lines

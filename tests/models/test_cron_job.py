@@ -6,33 +6,14 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import DataError, IntegrityError, transaction
+from django.db import IntegrityError, transaction
 
 from jobu.models import CronJob, JobExecution
 from jobu.models.cron_job import Misfire
-from tests.queue.builders import pending
+from tests.builders import cron, pending
+from tests.models.refusal import refused
 
 pytestmark = pytest.mark.django_db
-
-
-def cron(**fields: Any) -> CronJob:
-    return CronJob.objects.create(
-        **{
-            "name": "nightly",
-            "cron_expression": "0 0 * * *",
-            "handler_name": "echo",
-            **fields,
-        }
-    )
-
-
-def refused(job: CronJob, **change: Any) -> bool:
-    try:
-        with transaction.atomic():
-            CronJob.objects.filter(pk=job.pk).update(**change)
-    except (IntegrityError, DataError):
-        return True
-    return False
 
 
 def test_a_name_is_given_once() -> None:

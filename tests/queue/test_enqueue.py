@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.core.management import call_command
 from django.db import connection, transaction
 
 from jobu import BaseHandler, aenqueue, enqueue, handler
-from jobu.dialects import dialect_of
 from jobu.exceptions import (
     DedupeKeyError,
     HandlerNotFoundError,
@@ -21,16 +19,17 @@ from jobu.exceptions import (
     OptionError,
 )
 from jobu.handlers.registry import handlers
-from jobu.models import CronJob, JobExecution, Status
+from jobu.models import JobExecution, Status
+from tests.builders import column, database_now, finished
+from tests.connections import rolled_back, together
 from tests.project.shop.jobs import Echo, async_echo
-from tests.queue.builders import column, database_now, finished, rolled_back, together
 
 pytestmark = pytest.mark.django_db
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 
 
-@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.usefixtures("temporary_handlers")
 def test_what_is_not_given_comes_from_the_handler() -> None:
     @handler("own", queue="mail", priority=7, max_retry=9, timeout_seconds=30)
     def own() -> None: ...
@@ -45,7 +44,7 @@ def test_what_is_not_given_comes_from_the_handler() -> None:
     assert (execution.result, execution.dedupe_key, execution.job) == (None,) * 3
 
 
-@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.usefixtures("temporary_handlers")
 def test_what_is_given_wins_over_the_handler() -> None:
     @handler("own", queue="mail", priority=7, max_retry=9, timeout_seconds=30)
     def own(a: int) -> None: ...
@@ -93,20 +92,6 @@ def test_what_is_returned_is_an_instance_like_any_other() -> None:
     assert first.errors == []
     first.delete()
     assert list(JobExecution.objects.all()) == [second]
-
-
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="nothing is installed elsewhere")
-def test_tables_made_without_migrations_get_what_those_install() -> None:
-    tables = (JobExecution._meta.db_table, CronJob._meta.db_table)
-    with connection.cursor() as cursor:
-        for statement in dialect_of(connection).uninstall_sql(*tables):
-            cursor.execute(statement)
-    for _ in range(2):
-        call_command("migrate", verbosity=0)
-    enqueue("echo")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT tgname FROM pg_trigger WHERE tgname LIKE 'jobu%%announce'")
-        assert sorted(cursor.fetchall()) == [(f"{table}_announce",) for table in sorted(tables)]
 
 
 def test_an_execution_is_due_at_once_by_the_databases_clock() -> None:
@@ -303,7 +288,7 @@ def test_a_delay_and_a_time_are_not_given_both() -> None:
         enqueue("echo", delay=5, available_at=NOON)
 
 
-@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.usefixtures("temporary_handlers")
 def test_an_execution_under_an_earlier_name_is_the_handlers_own() -> None:
     @handler("own")
     def before() -> None: ...

@@ -15,8 +15,9 @@ from django.db.models.signals import post_init
 from jobu import aenqueue_many, enqueue, enqueue_many
 from jobu.exceptions import HandlerNotFoundError, NotJSONError, OptionError
 from jobu.models import JobExecution
+from tests.builders import database_now
+from tests.connections import rolled_back
 from tests.project.shop.jobs import Echo, async_echo
-from tests.queue.builders import database_now, rolled_back
 from tests.queue.test_enqueue import OPTIONS_ELSEWHERE
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from jobu.exceptions import NotJSONError, OptionError, ParamsError
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob, JobExecution, Status
 from jobu.testing import run_pending
-from tests.queue.builders import column
+from tests.builders import column
 
 pytestmark = pytest.mark.django_db
 
@@ -190,7 +190,7 @@ class Parcels(HandlerParams):
 
 
 @pytest.fixture
-def _own_handlers(own_handlers: None) -> None:
+def _temporary_handlers(temporary_handlers: None) -> None:
     @handler("plain")
     def plain(order: int, share: float = 0, language: str | None = None) -> None: ...
 
@@ -219,7 +219,7 @@ MISFITS = [
 ]
 
 
-@pytest.mark.usefixtures("_own_handlers")
+@pytest.mark.usefixtures("_temporary_handlers")
 @pytest.mark.parametrize(("name", "params", "problem"), MISFITS)
 def test_params_that_do_not_fit_the_handler_are_refused_where_they_were_made(
     name: str, params: dict[str, Any], problem: str
@@ -236,7 +236,7 @@ def test_params_that_do_not_fit_the_handler_are_refused_where_they_were_made(
     assert not JobExecution.objects.exists()
 
 
-@pytest.mark.usefixtures("_own_handlers")
+@pytest.mark.usefixtures("_temporary_handlers")
 @pytest.mark.parametrize(
     ("name", "params"),
     [
@@ -257,7 +257,7 @@ def test_params_are_checked_as_the_worker_will_read_them(name: str, params: Any)
     handlers[name].bind(first.params)
 
 
-@pytest.mark.usefixtures("_own_handlers")
+@pytest.mark.usefixtures("_temporary_handlers")
 def test_a_project_may_leave_the_check_to_the_run(settings: Any) -> None:
     settings.JOBU_VALIDATE_ON_ENQUEUE = False
     enqueue("plain", {"ordr": 1})
@@ -265,7 +265,7 @@ def test_a_project_may_leave_the_check_to_the_run(settings: Any) -> None:
     assert {execution.status for execution in run_pending()} == {Status.FAILED}
 
 
-@pytest.mark.usefixtures("_own_handlers")
+@pytest.mark.usefixtures("_temporary_handlers")
 def test_a_run_out_of_schedule_is_checked_if_its_handler_is_known() -> None:
     job = CronJob.objects.create(name="c", cron_expression="0 9 * * *", handler_name="plain")
     with pytest.raises(ParamsError, match=r"The params for 'plain' do not fit: missing params"):
@@ -276,7 +276,7 @@ def test_a_run_out_of_schedule_is_checked_if_its_handler_is_known() -> None:
     assert job.run_now().handler_name == "elsewhere"
 
 
-@pytest.mark.usefixtures("_own_handlers")
+@pytest.mark.usefixtures("_temporary_handlers")
 def test_a_tick_is_not_lost_for_params_that_do_not_fit() -> None:
     job = CronJob.objects.create(name="c", cron_expression="0 9 * * *", handler_name="plain")
     assert job.backfill(NOON - timedelta(days=1), NOON) == 1

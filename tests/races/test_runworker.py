@@ -12,7 +12,8 @@ from jobu import enqueue
 from jobu.models import JobExecution, Status
 from tests.project.shop import jobs
 from tests.project.shop.models import Effect
-from tests.workers import WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcesses
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "other"]),

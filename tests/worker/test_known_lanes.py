@@ -16,8 +16,8 @@ from jobu.dialects import DatabaseNow, dialect_for
 from jobu.models import JobExecution, Status
 from jobu.queue.lanes import Look, Place, find_lanes, look
 from jobu.worker.known_lanes import KnownLanes
-from tests.queue.builders import claim_now
-from tests.workers import wait_until
+from tests.builders import claim_now
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

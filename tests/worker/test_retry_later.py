@@ -15,9 +15,8 @@ from jobu.dialects import DatabaseNow
 from jobu.exceptions import JobuError, OptionError
 from jobu.models import JobExecution, Status
 from jobu.testing import run_pending
-from tests.queue.builders import database_now
-from tests.worker.conftest import finished
-from tests.workers import wait_until
+from tests.builders import database_now
+from tests.waiting import wait_for_end, wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -118,7 +117,7 @@ def test_a_worker_runs_it_again_when_it_is_due(
     wait_until(waiting.exists, "the first run")
     JobExecution.objects.filter(status=Status.PENDING).update(available_at=DatabaseNow())
     worker.wake()
-    assert finished(execution).status == Status.SUCCESS
+    assert wait_for_end(execution).status == Status.SUCCESS
     assert (execution.result, execution.retry_count, execution.error_message) == (2, 0, "")
 
 

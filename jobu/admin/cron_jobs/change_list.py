@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from jobu.admin.cron_jobs.runs import Runs, runs_of
 from jobu.admin.shared.filters import ChoiceFilter
 from jobu.models import JobExecution
-from jobu.outcomes import DEAD, FINISHED
+from jobu.outcomes import DEAD
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -77,5 +77,5 @@ class FailingFilter(admin.SimpleListFilter):
 
 def _last_status(job: OuterRef) -> Subquery:
     """Return the status of a cron job's last finished run."""
-    finished = JobExecution.objects.filter(job=job, status__in=FINISHED).order_by("-id")
+    finished = JobExecution.objects.of_job(job).finished().order_by("-id")
     return Subquery(finished.values("status")[:1])

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from jobu.admin.shared.words import absolute, badge, duration, relative
 from jobu.cron import next_times
+from jobu.models import JobExecution
 from jobu.outcomes import FINISHED, Status
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Runs:
 def runs_of(job: CronJob) -> Runs:
     # One query for each cron job reads only these rows, by the index. A window function over all
     # cron jobs would read the whole history.
-    rows = job.executions.order_by("-id").values_list(*_COLUMNS)[:_RATED]
+    rows = JobExecution.objects.of_job(job).order_by("-id").values_list(*_COLUMNS)[:_RATED]
     return Runs([Run(*row) for row in rows])
 
 

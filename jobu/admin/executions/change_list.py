@@ -137,7 +137,8 @@ class CronFilter(ChoiceFilter):
         job_id = id_of(value)
         if job_id is None:
             raise IncorrectLookupParameters(f"cron must be the id of a cron job, not {value!r}")
-        return queryset.filter(job_id=job_id)
+        executions: Any = queryset
+        return executions.of_job(job_id)  # type: ignore[no-any-return]
 
 
 class SourceFilter(ChoiceFilter):

@@ -193,7 +193,7 @@ def _around(execution: JobExecution) -> dict[str, Any]:
     """Find the runs before and after: of its cron job, or else of its handler."""
     among = None
     if execution.job_id is not None:
-        related: Any = JobExecution.objects.filter(job_id=execution.job_id)
+        related: Any = JobExecution.objects.of_job(execution.job_id)
     else:
         among = JobExecution.objects.all()
         related = among.filter(handler_name=execution.handler_name)

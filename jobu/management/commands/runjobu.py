@@ -26,6 +26,7 @@ _COMMANDS = {
     "web": "runserver",
     "queue-dispatcher": "runqueuedispatcher",
 }
+_OTHER_NAMES = {"admin": "web", "queue_dispatcher": "queue-dispatcher"}
 _HIGHEST_PORT = 65_535
 _DEFAULT_PARTS = ("dispatcher", "worker", "web")
 
@@ -45,7 +46,9 @@ class Command(ProcessCommand):
             "parts",
             nargs="*",
             metavar="PART",
-            help=f"{', '.join(_COMMANDS)} (default: {' '.join(_DEFAULT_PARTS)})",
+            help=f"{', '.join(_COMMANDS)} (default: {' '.join(_DEFAULT_PARTS)}); "
+            + " and ".join(f"{other} for {part}" for other, part in _OTHER_NAMES.items())
+            + " will do, too",
         )
         parser.add_argument(
             "--queue-dispatcher",
@@ -89,6 +92,7 @@ def _chosen_parts(options: dict[str, Any]) -> list[str]:
     chosen = options["parts"] or list(_DEFAULT_PARTS)
     if options["queue_dispatcher"]:
         chosen = [*chosen, "queue-dispatcher"]
+    chosen = [_OTHER_NAMES.get(part, part) for part in chosen]
     for part in chosen:
         if part not in _COMMANDS:
             raise CommandError(f"There is no part {part!r}; there are {', '.join(_COMMANDS)}.")
