@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from jobu.adapters.publishing import publish
     from jobu.dispatchers.cron import Dispatcher
     from jobu.dispatchers.queue import QueueDispatcher
-    from jobu.exceptions import JobCancelled, JobTimeout
+    from jobu.exceptions import JobCancelled, JobTimeout, RetryLater
     from jobu.handlers.base import BaseHandler, HandlerParams, HandlerResult
     from jobu.handlers.context import current_job
     from jobu.handlers.decorator import handler
@@ -33,6 +33,7 @@ __all__ = [
     "JobTimeout",
     "QueueDispatcher",
     "QueueMessage",
+    "RetryLater",
     "Schedule",
     "Worker",
     "aenqueue",
@@ -59,6 +60,7 @@ _HOMES = {
     "JobTimeout": "jobu.exceptions",
     "QueueDispatcher": "jobu.dispatchers.queue",
     "QueueMessage": "jobu.adapters.base",
+    "RetryLater": "jobu.exceptions",
     "Schedule": "jobu.handlers.schedule",
     "Worker": "jobu.worker.worker",
     "aenqueue": "jobu.queue.enqueue",

@@ -34,10 +34,11 @@ def _open_door() -> None:
     """Let handlers and cron jobs enqueue."""
     from jobu.door import door
     from jobu.queue import enqueue as queue
+    from jobu.queue import enqueue_rows as rows
 
     door.enqueue, door.enqueue_many = queue.enqueue, queue.enqueue_many
     door.aenqueue, door.aenqueue_many = queue.aenqueue, queue.aenqueue_many
-    door.enqueue_row, door.enqueue_ticks = queue.enqueue_row, queue.enqueue_ticks
+    door.enqueue_row, door.enqueue_ticks = rows.enqueue_row, rows.enqueue_ticks
 
 
 def _register_own_handlers() -> None:

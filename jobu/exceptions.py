@@ -21,6 +21,10 @@ class OptionError(JobuError, ValueError):
     """An option of a handler or an execution has a value that cannot work."""
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """An option has a name that jobu does not know; the text says which is meant."""
+
+
 class HandlerNotFoundError(JobuError, LookupError):
     """No installed app has a handler of that name."""
 
@@ -29,12 +33,33 @@ class ParamsError(JobuError, ValueError):
     """The params do not fit what the handler asks for."""
 
 
+class RetryLater(JobuError):  # noqa: N818 - read as what it asks for: raise RetryLater(seconds=60)
+    """A handler raises it to be run again later, such as when a service has said `Retry-After`.
+
+    It is a failed attempt, which is retried while attempts are left, whatever the handler's retry
+    rule says. With `counted=False` it is none: the execution waits, and loses no attempt.
+    """
+
+    def __init__(self, reason: str = "", *, seconds: float, counted: bool = True) -> None:
+        given: object = seconds
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not is_number or not 0 <= seconds < float("inf"):
+            raise OptionError(f"seconds of RetryLater must be zero or more, not {seconds!r}")
+        super().__init__(reason or f"to be run again in {seconds:g} s")
+        self.seconds = seconds
+        self.counted = counted
+
+
 class MaskedError(JobuError, ValueError):
     """A mask was sent back where no value is known that it stands for."""
 
 
 class NotJSONError(JobuError, TypeError):
     """A value cannot be stored as JSON."""
+
+
+class ResultError(JobuError, TypeError):
+    """A handler's result was made with values that it has no fields for, or without some."""
 
 
 class DedupeKeyError(JobuError, ValueError):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_LENGTH = 2_000
 MAX_TRACEBACK_LENGTH = 10_000
+SHORTEST_WAIT_SECONDS = 1.0
+"""The minimum between two runs that count as no failure: they may go on for ever."""
 
 
 class Status(TextChoices):
@@ -119,6 +121,20 @@ def cancelled(attempt: Attempt) -> Outcome:
 def released(attempt: Attempt) -> Outcome:
     """Give the attempt back as if it had never been claimed."""
     return Outcome(attempt, Status.PENDING, retry_count=attempt.retry_count, counted=False)
+
+
+def put_off(attempt: Attempt, message: str, seconds: float) -> Outcome:
+    """Let the execution wait as its handler asks, without a failure.
+
+    The message says why. There is no entry in `errors`, which may be as many as the waits.
+    """
+    return Outcome(
+        attempt,
+        Status.PENDING,
+        retry_count=attempt.retry_count,
+        delay=max(seconds, SHORTEST_WAIT_SECONDS),
+        message=storable_text(message, MAX_MESSAGE_LENGTH),
+    )
 
 
 def unsettleable(outcome: Outcome, error: BaseException) -> Outcome:

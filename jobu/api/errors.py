@@ -22,6 +22,7 @@ from jobu.exceptions import (
     NotJSONError,
     NotMigratedError,
     OptionError,
+    ParamsError,
 )
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def install_handlers(api: NinjaAPI) -> None:
         ModelError,
         NotJSONError,
         OptionError,
+        ParamsError,
         RequestDataTooBig,
         ValidationError,
     )
@@ -129,7 +131,7 @@ def _translated(error: Exception) -> ApiError:
             return conflict(str(error), {"dedupe_key": [str(error)]})
         case HandlerNotFoundError():
             return invalid({"handler_name": [str(error)]})
-        case MaskedError() | NotJSONError():
+        case MaskedError() | NotJSONError() | ParamsError():
             return invalid({"params": [str(error)]})
     return invalid({}, str(error))
 

@@ -15,7 +15,7 @@ from django.db import connections, router
 from django.utils.module_loading import import_string
 
 from jobu.alerts.config import find_mistakes
-from jobu.conf import PREFIX, SUPERVISOR_VARIABLE, setting_types, settings
+from jobu.conf import PREFIX, SUPERVISOR_VARIABLE, Settings, setting_types, settings
 from jobu.exceptions import OptionError
 from jobu.handlers.options import check_execution_options
 from jobu.models import JobExecution
@@ -39,7 +39,7 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
         if not _fits(value, expected) or (isinstance(value, float) and not math.isfinite(value)):
             yield Error(
                 f"{PREFIX}{name} is {value!r}, but it must be {_describe(expected)}.",
-                hint=f"Its default is {getattr(type(settings), name)!r}.",
+                hint=f"Its default is {getattr(Settings, name)!r}.",
                 id="jobu.E001",
             )
         elif expected is bool:
@@ -50,6 +50,8 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
             yield from _impossible_for_events(name, value)
         elif name == "READY_FAILS_ON":
             yield from _unknown_parts(value)
+        elif name in ("MAX_RETRY", "TIMEOUT_SECONDS"):
+            yield from _impossible_for_executions(name, value)
         elif name == "SENSITIVE_PARAMS" and "" in value:
             yield Error(
                 f"{PREFIX}{name} has an empty name.",
@@ -59,7 +61,7 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
         elif isinstance(value, int | float) and value <= 0 and name != "RETENTION_DAYS":
             yield Error(
                 f"{PREFIX}{name} is {value!r}, but it must be greater than zero.",
-                hint=f"Its default is {getattr(type(settings), name)!r}.",
+                hint=f"Its default is {getattr(Settings, name)!r}.",
                 id="jobu.E001",
             )
         elif name == "RETENTION_DAYS" and value is not None and value < 0:
@@ -88,6 +90,17 @@ def _unknown_parts(value: list[str]) -> Iterator[CheckMessage]:
                 hint=f"It looks at {', '.join(READY_PARTS)}; database and migrations always count.",
                 id="jobu.E001",
             )
+
+
+def _impossible_for_executions(name: str, value: int) -> Iterator[CheckMessage]:
+    try:
+        check_execution_options(**{name.lower(): value})
+    except OptionError as error:
+        yield Error(
+            f"{PREFIX}{name} is {value!r}, but {error}.",
+            hint=f"Its default is {getattr(Settings, name)!r}.",
+            id="jobu.E001",
+        )
 
 
 def _impossible_for_events(name: str, value: Any) -> Iterator[CheckMessage]:

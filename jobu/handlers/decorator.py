@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, overload
 
 from asgiref.sync import markcoroutinefunction
 
 from jobu.door import door
-from jobu.exceptions import HandlerError
+from jobu.exceptions import HandlerError, OptionError
 from jobu.handlers.base import BaseHandler
+from jobu.handlers.misnamed import refuse_options
 from jobu.handlers.options import HandlerOptions
 from jobu.handlers.params import Signature
 from jobu.handlers.registry import MAX_NAME_LENGTH, HandlerSpec, handlers
@@ -59,8 +60,8 @@ class HandlerFunction(Generic[_P, _R]):
 def handler(
     name: str,
     *,
-    max_retry: int = 3,
-    timeout_seconds: int = 3600,
+    max_retry: int | None = None,
+    timeout_seconds: int | None = None,
     queue: str = "default",
     priority: int = 0,
     retry_on: Errors | type[BaseException] | None = None,
@@ -69,20 +70,26 @@ def handler(
     atomic: bool = False,
     events: bool = False,
     sensitive: tuple[str, ...] | str = (),
+    aliases: tuple[str, ...] | str = (),
     cron: str | None = None,
     timezone: str | None = None,
     schedules: Sequence[Schedule] = (),
+    **unknown: Never,
 ) -> _Decorator:
     """Register a `BaseHandler` subclass or a function under `name`.
 
-    `max_retry` is the maximum number of runs of an execution (0 and 1: one run). `retry_on` and
+    `max_retry` is the maximum number of runs of an execution (0 and 1: one run); it and
+    `timeout_seconds` are JOBU_MAX_RETRY and JOBU_TIMEOUT_SECONDS if not given. `retry_on` and
     `no_retry_on` say after which exceptions it is retried. `backoff` is the maximum of the first
     delay in seconds, or a function from the number of failures to seconds. `atomic=True` runs the
     handler in a transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets
     queue messages start it. `sensitive` names params to mask, besides `JOBU_SENSITIVE_PARAMS`.
+    `aliases` are names that it had before: executions, cron jobs and messages may still name them.
     `cron` and `timezone` declare a schedule, `schedules` several; `manage.py jobu_sync` makes a
     cron job of each.
     """
+    if unknown:
+        refuse_options("@handler", unknown)
     _check_name(name)
     options = HandlerOptions(
         max_retry=max_retry,
@@ -96,15 +103,23 @@ def handler(
         events=events,
         sensitive=sensitive,  # type: ignore[arg-type]
     )
-    return _Decorator(name, options, declared(name, cron, timezone, schedules))
+    found = declared(name, cron, timezone, schedules)
+    return _Decorator(name, options, _checked_aliases(name, aliases), found)
 
 
 class _Decorator:
     """What `handler(...)` returns; a class, so that mypy knows the type of its result."""
 
-    def __init__(self, name: str, options: HandlerOptions, schedules: tuple[Schedule, ...]) -> None:
+    def __init__(
+        self,
+        name: str,
+        options: HandlerOptions,
+        aliases: tuple[str, ...],
+        schedules: tuple[Schedule, ...],
+    ) -> None:
         self._name = name
         self._options = options
+        self._aliases = aliases
         self._schedules = schedules
 
     @overload
@@ -142,6 +157,7 @@ class _Decorator:
             qualname=owner.__qualname__,
             place=_place(owner),
             doc=inspect.cleandoc(owner.__doc__ or ""),
+            aliases=self._aliases,
             is_async=is_async,
             schedules=self._schedules,
             _signature=Signature(
@@ -160,6 +176,15 @@ def _check_name(name: object) -> None:
             f'@handler needs a name of 1 to {MAX_NAME_LENGTH} characters, as in @handler("email"), '
             f"not {name!r}"
         )
+
+
+def _checked_aliases(name: str, aliases: Any) -> tuple[str, ...]:
+    names = (aliases,) if isinstance(aliases, str) else tuple(aliases)
+    for alias in names:
+        _check_name(alias)
+        if alias == name:
+            raise OptionError(f"aliases of @handler({name!r}) are its earlier names, not {name!r}")
+    return names
 
 
 def _place(owner: Any) -> str:

@@ -26,7 +26,7 @@ OWN_PREFIX = "jobu."
 MAX_NAME_LENGTH = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HandlerSpec:
     """One registered handler."""
 
@@ -36,6 +36,7 @@ class HandlerSpec:
     qualname: str
     place: str
     doc: str
+    aliases: tuple[str, ...]
     is_async: bool
     schedules: tuple[Schedule, ...]
     _signature: Signature
@@ -57,8 +58,13 @@ class HandlerSpec:
         return [describe_param(*each, names=self.options.sensitive) for each in described]
 
     def check(self, params: dict[str, Any]) -> None:
-        """Raise ParamsError if the params do not fit."""
-        self._arguments(params)
+        """Raise ParamsError if the params, which are JSON values, do not fit."""
+        if not self._signature.fits_as_it_is(params):
+            self._arguments(params)
+
+    def surely_takes(self, params: Any) -> bool:
+        """Tell quickly that the params fit, before they are JSON; False says nothing."""
+        return type(params) is dict and self._signature.fits_as_it_is(params)
 
     def bind(self, params: dict[str, Any]) -> Callable[[], Any]:
         """Return the call of the handler with these params, or raise ParamsError."""
@@ -77,13 +83,13 @@ class HandlerSpec:
 
 
 class Registry:
-    """Handlers by name; no two handlers have the same name."""
+    """Handlers by name and alias; no two handlers have the same one."""
 
     def __init__(self) -> None:
         self._specs: dict[str, HandlerSpec] = {}
 
     def __iter__(self) -> Iterator[HandlerSpec]:
-        return iter(sorted(self._specs.values(), key=lambda spec: spec.name))
+        return iter(sorted(set(self._specs.values()), key=lambda spec: spec.name))
 
     def __contains__(self, name: str) -> bool:
         return name in self._specs
@@ -97,6 +103,11 @@ class Registry:
     def get(self, name: object) -> HandlerSpec | None:
         return self._specs.get(name) if isinstance(name, str) else None
 
+    def name_of(self, name: str) -> str:
+        """Return the present name of the handler: another one for an alias."""
+        spec = self.get(name)
+        return spec.name if spec else name
+
     def options_of(self, name: str) -> HandlerOptions:
         """Return the handler's options; the defaults if no such handler is registered."""
         spec = self.get(name)
@@ -109,17 +120,22 @@ class Registry:
         return tuple(each for spec in self for each in spec.options.sensitive)
 
     def register(self, spec: HandlerSpec) -> None:
-        other = self._specs.get(spec.name)
-        # The same definition again means that its module was imported twice, which is harmless.
-        if other and other.place != spec.place:
-            raise DuplicateHandlerError(
-                f"Two handlers are named {spec.name!r}: {other.place} and {spec.place}. "
-                "Rename one of them."
-            )
+        names = (spec.name, *spec.aliases)
+        for name in names:
+            other = self._specs.get(name)
+            # The same definition again means that its module was imported twice, which is harmless.
+            if other and other.place != spec.place:
+                raise DuplicateHandlerError(
+                    f"Two handlers are named {name!r}: {other.place} and {spec.place}. "
+                    "Rename one of them."
+                )
         for other in self._specs.values():
             if other.name != spec.name:
                 _refuse_equal_schedules(other, spec)
-        self._specs[spec.name] = spec
+        if before := self._specs.get(spec.name):
+            for alias in before.aliases:
+                self._specs.pop(alias, None)
+        self._specs.update(dict.fromkeys(names, spec))
 
     def _not_found(self, name: object) -> str:
         if not isinstance(name, str):

@@ -155,7 +155,7 @@ class Housekeeper(threading.Thread):
             self._outage.over()
         except Error as error:
             self._stopping.wait(self._outage.failed(error))
-        except Exception as error:  # noqa: BLE001 - the heartbeat must not stop
+        except BaseException as error:  # noqa: BLE001 - the heartbeat must not stop
             logs.unexpected(self.name, error)
             self._stopping.wait(1)
 

@@ -1,13 +1,13 @@
 """The statements that insert executions: one, or many with one JSON parameter.
 
-Only `jobu.queue.enqueue` calls them.
+Only `jobu.queue.enqueue` and `enqueue_rows` call them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -68,9 +68,9 @@ _JSON_COLUMNS = ("params", "extra")
 
 
 def insert_returning(
-    connection: BaseDatabaseWrapper, fields: dict[str, Any], encoded_params: str
+    connection: BaseDatabaseWrapper, fields: dict[str, Any], encoded_params: str, params: Any
 ) -> JobExecution:
-    """Insert one row; several times faster than `create`."""
+    """Insert one row; several times faster than `create`. `params` are what was encoded."""
     plain = [
         value if type(value) in _PLAIN_TYPES and name not in _DIFFERENT else None
         for name, value in fields.items()
@@ -83,6 +83,9 @@ def insert_returning(
             cursor.execute(_created_sql(), [cursor.lastrowid])
         pk, now = cursor.fetchone()
     now = _converted_time(now, connection)
+    if "delay" in fields:
+        fields = {**fields, "available_at": now + timedelta(seconds=fields["delay"])}
+        del fields["delay"]
     execution = JobExecution.__new__(JobExecution)
     # All fields at once: `from_db` sets one after another, and sends `post_init`.
     execution.__dict__ = {
@@ -93,7 +96,7 @@ def insert_returning(
         "available_at": now,
         "aside_until": IN_LANE,
         **fields,
-        "params": json.loads(encoded_params),
+        "params": params,
         "errors": [],
     }
     return execution
@@ -103,7 +106,12 @@ def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
     """Insert rows that differ only in their params, which are sent as one JSON parameter."""
     connection = connections[settings.DATABASE]
     dialect = dialect_for(settings.DATABASE)
-    values = {**_values_sql(settings.DATABASE, fields), "params": dialect.json_sql("t.value")}
+    given = _given_sql(settings.DATABASE, fields)
+    values = {
+        **_values_sql(settings.DATABASE, given),
+        **given,
+        "params": dialect.json_sql("t.value"),
+    }
     with connection.cursor() as cursor:
         _execute(
             cursor,
@@ -186,10 +194,7 @@ def _insert_returning_sql(alias: str, *given: str | int | None) -> tuple[str, tu
         if isinstance(value, int) or (value and _PLAIN_TEXT.fullmatch(value))
     }
     dialect = dialect_for(alias)
-    columns = {
-        **{name: written.get(name, "%s") for name in values},
-        "params": dialect.json_sql("%s"),
-    }
+    columns = {**_given_sql(alias, values), **written, "params": dialect.json_sql("%s")}
     sql = dialect.enqueue_sql(JobExecution._meta.db_table, columns)
     parameters = tuple(name for name in values if name not in written)
     return sql or _insert_one_sql(alias, columns), parameters
@@ -225,11 +230,24 @@ def _values_sql(alias: str, given: Iterable[str]) -> dict[str, str]:
     return {**values, **dict.fromkeys(given, "%s")}
 
 
+def _given_sql(alias: str, names: Iterable[str]) -> dict[str, str]:
+    """Return column → SQL of the given fields, each with one parameter.
+
+    A `delay`, in seconds, becomes a time by the database's clock.
+    """
+    return {
+        "available_at" if name == "delay" else name: dialect_for(alias).now_sql("%s")
+        if name == "delay"
+        else "%s"
+        for name in names
+    }
+
+
 def _prepared(fields: dict[str, Any], connection: BaseDatabaseWrapper) -> list[Any]:
     """Return the values in the form the driver needs; all drivers take texts and numbers."""
     return [
         value
-        if type(value) in _PLAIN_TYPES
+        if type(value) in _PLAIN_TYPES or name == "delay"
         else _fields_by_name()[name].get_db_prep_save(value, connection)
         for name, value in fields.items()
     ]

@@ -113,8 +113,9 @@ def _is_stored(outcome: Outcome) -> bool:
     if outcome.error is not None:
         # A rescue would have left another error.
         return outcome.error in row.errors
-    if not outcome.counted:
-        return row.status == Status.PENDING and row.attempt == attempt.number - 1
+    if outcome.status is Status.PENDING:
+        number = attempt.number if outcome.counted else attempt.number - 1
+        return row.status == Status.PENDING and row.attempt == number
     return (row.claimed_by, row.attempt, row.status) == (
         attempt.claimed_by,
         attempt.number,

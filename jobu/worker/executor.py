@@ -23,9 +23,11 @@ from jobu.exceptions import (
     JobTimeout,
     NotJSONError,
     ParamsError,
+    RetryLater,
     TransactionError,
 )
 from jobu.handlers.context import running
+from jobu.handlers.options import MAX_DELAY_SECONDS
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_result
 from jobu.masking import mask_quotes
@@ -85,7 +87,6 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
     """Decide by the error: an interrupt by its kind, any other by the handler's retry rule."""
     attempt = run.attempt
     options = handlers.options_of(attempt.handler_name)
-    retry_delay = partial(options.retry_delay, attempt)
     if isinstance(error, asyncio.CancelledError) and run.interrupt is not None:
         error = run.interrupt().with_traceback(error.__traceback__)
     if isinstance(error, JobCancelled):
@@ -95,9 +96,16 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
     # An error's text may quote the params.
     mask = partial(mask_quotes, params=attempt.params, names=options.sensitive)
     trace = mask(trace or _traceback(error))
-    may_retry = retry_delay if options.retries(error) else None
+    may_retry: Callable[[int], float] | None = None
+    if options.retries(error):
+        may_retry = partial(options.retry_delay, attempt)
     if isinstance(error, JobTimeout):
         return outcomes.timed_out(attempt, trace, retry_delay=may_retry)
+    if isinstance(error, RetryLater):
+        seconds = min(error.seconds, MAX_DELAY_SECONDS)
+        if not error.counted:
+            return outcomes.put_off(attempt, mask(outcomes.describe(error)), seconds)
+        may_retry = lambda _failures: seconds  # noqa: E731
     message = mask(outcomes.describe(error))
     failure = outcomes.failed(attempt, message, trace, retry_delay=may_retry)
     is_conflict = run.is_atomic and dialect_for(settings.DATABASE).is_busy(error)

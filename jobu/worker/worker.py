@@ -136,6 +136,9 @@ class Worker(PollingProcess):
         self._watchdog.stop()
         self._pool.close()
 
+    def doubt(self) -> None:
+        self._exchange.doubt()
+
     def chores(self) -> list[Chore]:
         return [
             Chore(_CHORE_INTERVAL_SECONDS, self._pass_on_cancels_and_progress),

@@ -76,11 +76,19 @@ def test_a_dedupe_key_that_is_taken_answers_with_what_has_it(api: Api) -> None:
 
 def test_a_dedupe_key_of_another_handlers_execution_is_a_conflict(api: Api) -> None:
     api.post("jobs", {"handler_name": "echo", "dedupe_key": "once"})
-    answer = api.post("jobs", {"handler_name": "sleep", "dedupe_key": "once"})
+    answer = api.post("jobs", {"handler_name": "fail", "dedupe_key": "once"})
     assert (answer.status, answer.body["error"]["code"]) == (409, "conflict")
     assert "'once' belongs to an execution of 'echo'" in answer.body["error"]["message"]
     reserved = api.post("jobs", {"handler_name": "echo", "dedupe_key": "jobu:key:once"})
     assert (reserved.status, JobExecution.objects.count()) == (422, 1)
+
+
+def test_params_that_do_not_fit_their_handler_are_refused_by_name(api: Api) -> None:
+    answer = api.post("jobs", {"handler_name": "sleep", "params": {"secs": 1}})
+    assert (answer.status, answer.body["error"]["code"]) == (422, "invalid")
+    [problem] = answer.body["error"]["fields"]["params"]
+    assert problem.endswith("unknown params: secs; the handler takes seconds")
+    assert not JobExecution.objects.exists()
 
 
 def test_a_failed_execution_shows_its_tracebacks_and_can_be_retried(api: Api) -> None:

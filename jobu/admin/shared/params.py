@@ -179,7 +179,9 @@ def handler_choices(specs: Iterable[HandlerSpec] = handlers, current: str = "") 
     for spec in specs:
         modules.setdefault(spec.module, []).append((spec.name, spec.name))
     choices: list[Any] = [("", _("Choose a handler")), *modules.items()]
-    if current and current not in handlers:
+    if current in handlers and current != handlers.name_of(current):
+        choices.insert(1, (current, f"{current} → {handlers.name_of(current)}"))
+    elif current and current not in handlers:
         choices.insert(1, (current, _("%s (not registered here)") % current))
     return choices
 

@@ -200,7 +200,7 @@ def test_no_list_counts_the_whole_table(
 
 
 def test_the_detail_tells_the_whole_story(admin_client: Client) -> None:
-    execution = enqueue("fail", {"message": "<b>no luck</b>", "ünï": [1, {"a": 2}]})
+    execution = enqueue("echo", {"message": "<b>no luck</b>", "ünï": [1, {"a": 2}]})
     execution = enqueue("fail", {"message": "<b>no luck</b>"})
     run_pending(include_delayed=True)
     page = admin_client.get(page_of(execution))
