@@ -72,7 +72,11 @@ PICTURES = {
     "dashboard": Picture("dashboard/", (1280, 1880)),
     "dashboard-dark": Picture("dashboard/?range=day", (1280, 930), "dark"),
     "korean": Picture("cronjob/", (1280, 720), language="ko"),
-    "phone": Picture("jobexecution/?status=dead", (390, 844)),
+    "phone": Picture(
+        "jobexecution/?status=dead",
+        (390, 844),
+        prepare="document.querySelector('.actions').scrollIntoView()",
+    ),
 }
 
 
