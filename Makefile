@@ -1,5 +1,6 @@
 # make demo    the sample project: worker, dispatcher and admin on SQLite (PORT=8000)
 # make test    the tests on every database that answers (ARGS="-k settle")
+# make coverage  the same, and which lines and branches of jobu no test ran
 # make chaos   servers that are killed, fail over, fill up (ARGS="mariadb-killed --seed 7", ARGS=--list)
 # make lint    what CI checks besides the tests
 # make docs    the documentation, into site/
@@ -18,7 +19,8 @@ BENCH_PYTHON ?= $(or $(shell for python in python3.14 python3.13 python3.12 \
 
 VENV ?= .venv
 PY := $(VENV)/bin/python
-MANAGE := $(abspath $(PY)) manage.py
+# Not abspath, which would take a folder with a space in its name apart.
+MANAGE := "$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(PY)" manage.py
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 # Each stamp is as new as the pyproject.toml that it was installed from.
 SAMPLE := $(VENV)/.stamp-sample
@@ -32,7 +34,7 @@ OLD_PYTHON := import sys; sys.version_info < (3, 11) and sys.exit(f'jobu needs P
 NO_MYSQL := mysqlclient was not built, so MariaDB and MySQL are left out. On Debian install libmariadb-dev \
 	(or default-libmysqlclient-dev) and pkg-config; the reason is in $(VENV)/mysqlclient.log
 
-.PHONY: help demo test chaos lint docs package bench measure clean mysql
+.PHONY: help demo test coverage chaos lint docs package bench measure clean mysql
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -44,6 +46,13 @@ demo: $(SAMPLE)
 
 test: $(TEST) mysql
 	$(PY) -m tests $(ARGS)
+
+coverage: $(TEST) mysql
+	rm -rf .coverage*
+	mkdir .coverage-data
+	JOBU_TEST_COVERAGE=.coverage-data $(PY) -m tests $(ARGS)
+	$(PY) -m coverage combine --quiet .coverage-data
+	$(PY) -m coverage report --show-missing
 
 chaos: $(TEST) mysql
 	$(PY) -m tests.chaos $(ARGS)
@@ -73,8 +82,8 @@ clean:
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(PY):
-	@$(PYTHON) -c "$(OLD_PYTHON)"
-	$(PYTHON) -m venv $(VENV)
+	@"$(PYTHON)" -c "$(OLD_PYTHON)"
+	"$(PYTHON)" -m venv $(VENV)
 
 $(SAMPLE): pyproject.toml | $(PY)
 	$(PIP) --editable ".[sample]"

@@ -93,7 +93,7 @@ def _visit(client: Any, address: str) -> tuple[float, int, float]:
 
 
 def _scans(client: Any, address: str) -> bool:
-    from tests.queue.plans import TABLE, caught, plan_of
+    from tests.plans import TABLE, caught, plan_of
 
     with caught() as statements:
         client.get(address)

@@ -3,9 +3,9 @@
 SQLite is always here. PostgreSQL, MariaDB and MySQL are used where they answer (JOBU_TEST_*_HOST
 and the like say where), Chromium where it is installed; each gets one line that tells whether it
 was used. With JOBU_TEST_REQUIRE=postgres,mysql a missing one is a failure instead of a skip; with
-JOBU_TEST_SERVICES=sqlite,postgres the other databases are left alone; with JOBU_TEST_RETRY=1 what
-failed runs once more, by itself, and the end names it. Kafka is librdkafka's mock
+JOBU_TEST_SERVICES=sqlite,postgres the other databases are left alone. Kafka is librdkafka's mock
 cluster, or the real one that JOBU_TEST_KAFKA_BOOTSTRAP_SERVERS (and JOBU_TEST_KAFKA_OPTIONS) name.
+With JOBU_TEST_COVERAGE=FOLDER each run writes there which lines and branches of jobu it ran.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from pathlib import Path
 from tests import kafka
 from tests.addresses import address, variable
 
-TESTS_FAILED = 1
 NOTHING_TO_DO = 5
-"""Two of pytest's exit codes; with the second one it was left with no test."""
+"""The exit code of pytest that was left with no test."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,11 @@ class Service:
 
 @dataclass(frozen=True)
 class Run:
-    """What came of the tests on one database; `unsteady` are those that passed by themselves."""
+    """What came of the tests on one database."""
 
     title: str
     passed: bool
     failed: list[str]
-    unsteady: list[str]
 
 
 def postgres_problem() -> str | None:
@@ -138,8 +136,6 @@ def main(arguments: list[str]) -> int:
         return 1
     runs = [_run_on(each, arguments) for each in SERVICES if problems[each.name] is None]
     for run in runs:
-        for test in run.unsteady:
-            print(f"FAILED at first, passed by itself, on {run.title}: {test}")
         for test in run.failed:
             print(f"FAILED on {run.title}: {test}")
     failed = [run.title for run in runs if not run.passed]
@@ -157,13 +153,9 @@ def _run_on(service: Service, arguments: list[str]) -> Run:
     with tempfile.TemporaryDirectory(prefix="jobu-tests-") as cache:
         code = _pytest(service, cache, arguments)
         failed = _last_failed(cache)
-        if code == TESTS_FAILED and failed and os.environ.get("JOBU_TEST_RETRY"):
-            print(f"\n=== {service.title}: what failed, once more ===", flush=True)
-            code = _pytest(service, cache, [*arguments, "--last-failed"])
-        still = _last_failed(cache)
     # What is pure is tried with SQLite only: to have nothing to do is no failure elsewhere.
     passed = code == 0 or (code == NOTHING_TO_DO and service.name != "sqlite")
-    return Run(service.title, passed, still, [test for test in failed if test not in still])
+    return Run(service.title, passed, failed)
 
 
 def _pytest(service: Service, cache: str, arguments: list[str]) -> int:
@@ -172,7 +164,13 @@ def _pytest(service: Service, cache: str, arguments: list[str]) -> int:
         "JOBU_TEST_DATABASE": service.name,
         "JOBU_TEST_RUN": str(os.getpid()),
     }
-    command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *arguments]
+    coverage, options = [], []
+    if folder := os.environ.get("JOBU_TEST_COVERAGE"):
+        environment["COVERAGE_FILE"] = str(Path(folder, ".coverage").resolve())
+        coverage = ["-m", "coverage", "run", "--parallel-mode"]
+        options = ["-p", "tests.measuring"]
+    options += ["-o", f"cache_dir={cache}", *arguments]
+    command = [sys.executable, *coverage, "-m", "pytest", *options]
     return subprocess.run(command, env=environment, check=False).returncode
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from selenium import webdriver
@@ -43,7 +43,7 @@ class Browser:
         self.driver = driver
         self._url = url
 
-    def sign_in(self, user: AbstractBaseUser) -> None:
+    def sign_in(self, user: User) -> None:
         """Take over a session that was made without the login form."""
         client = Client()
         client.force_login(user)
@@ -61,7 +61,8 @@ class Browser:
 
     def find(self, selector: str) -> WebElement:
         """Wait for the first element that the CSS selector finds."""
-        return self.wait(lambda: next(iter(self.find_all(selector)), None), selector)
+        found: WebElement = self.wait(lambda: next(iter(self.find_all(selector)), None), selector)
+        return found
 
     def find_all(self, selector: str) -> list[WebElement]:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
@@ -113,7 +114,7 @@ class Browser:
 
     def console(self) -> list[str]:
         """Return what went to the console since the last call: errors, refused scripts."""
-        entries = self.driver.get_log("browser")
+        entries: list[Any] = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         # A browser asks for an icon by itself.
         return [each["message"] for each in entries if "favicon.ico" not in each["message"]]
 

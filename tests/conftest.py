@@ -14,10 +14,14 @@ from django.db import connections
 from django.utils import translation
 from django.utils.log import AdminEmailHandler
 
+from jobu import signals
 from jobu.handlers.context import find_current_job
 from jobu.handlers.registry import handlers
+from jobu.models import JobExecution
+from jobu.reading.troubles import forget_troubles
 from tests import kafka as kafkas
 from tests.browser import browser, chromium
+from tests.memory_adapter import Outbox
 from tests.redis_stream import RedisStream
 from tests.workers import WorkerProcesses
 
@@ -76,6 +80,12 @@ def vendor() -> str:
     return os.environ.get("JOBU_TEST_DATABASE", "sqlite")
 
 
+@pytest.fixture(autouse=True)
+def _look_anew() -> None:
+    """Let no test see in a page what another one's processes left undone."""
+    forget_troubles()
+
+
 @pytest.fixture
 def error_reports(settings: Any) -> Iterator[Callable[[], str]]:
     """Mail errors to the site's admins, with all that Django can tell; return what was mailed."""
@@ -99,6 +109,27 @@ def temporary_handlers() -> Iterator[None]:
     finally:
         handlers._specs.clear()
         handlers._specs.update(before)
+
+
+@pytest.fixture
+def enqueued() -> Iterator[list[JobExecution]]:
+    """Collect what `execution_enqueued` is sent for."""
+    executions: list[JobExecution] = []
+
+    def collect(execution: JobExecution, **_: Any) -> None:
+        executions.append(execution)
+
+    signals.execution_enqueued.connect(collect)
+    yield executions
+    signals.execution_enqueued.disconnect(collect)
+
+
+@pytest.fixture
+def outbox(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, bytes | None]]:
+    """Publish to a list of bodies and keys instead of a queue system."""
+    settings.JOBU_QUEUE_DISPATCHER_ADAPTER = "tests.memory_adapter.Outbox"
+    monkeypatch.setattr(Outbox, "sent", [])
+    return Outbox.sent
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 REAL = os.environ.get("JOBU_TEST_KAFKA_BOOTSTRAP_SERVERS", "")
 REAL_OPTIONS: dict[str, Any] = json.loads(os.environ.get("JOBU_TEST_KAFKA_OPTIONS", "{}"))

@@ -9,11 +9,12 @@ import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import redis
 
 from tests.servers import free_port, missing
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 URL = os.environ.get("JOBU_TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
 GROUP = "jobu-queue-dispatcher"
@@ -45,7 +46,7 @@ class RedisStream:
         key: bytes | None = None,
         headers: Sequence[tuple[str, bytes]] = (),
     ) -> None:
-        fields = {**dict(headers), **({} if key is None else {"key": key})}
+        fields: dict[Any, Any] = {**dict(headers), **({} if key is None else {"key": key})}
         pipeline = self.server.pipeline()
         for body in bodies:
             pipeline.xadd(self.name, {"body": body, **fields})

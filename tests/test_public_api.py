@@ -69,9 +69,19 @@ def test_handlers_can_be_written_before_django_is_configured() -> None:
     assert run_python(code) == "3 False"
 
 
+def test_jobu_can_be_imported_where_processes_do_not_fork() -> None:
+    code = (
+        "import os, random; del os.register_at_fork, os.fork\n"
+        "from django.conf import settings; settings.configure(); import django; django.setup()\n"
+        "import jobu.worker.run; print('as on Windows')"
+    )
+    assert run_python(code) == "as on Windows"
+
+
 PUBLIC_MODULES = {
     "jobu",
     "jobu.conf",
+    "jobu.environment",
     "jobu.messages",
     "jobu.models",
     "jobu.signals",

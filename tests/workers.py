@@ -6,13 +6,21 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from tests.waiting import wait_until
+
 ENGINE = "tests.project.engine_settings"
-ENGINE_COMMANDS = ("runworker", "rundispatcher", "runqueuedispatcher")
+ENGINE_COMMANDS = (
+    "runworker",
+    "jobu_worker",
+    "rundispatcher",
+    "jobu_dispatcher",
+    "runqueuedispatcher",
+    "jobu_queuedispatcher",
+)
 MANAGE = Path(__file__).parent / "project" / "manage.py"
 
 
@@ -85,21 +93,3 @@ class WorkerProcesses:
 
     def logs(self) -> str:
         return "\n".join(worker.log for worker in self._all)
-
-
-def wait_until(
-    condition: Callable[[], bool],
-    what: str,
-    details: Callable[[], str] = str,
-    timeout: float = 60,
-    pause: float = 0.02,
-) -> None:
-    """Wait for something another process does; fail loudly if it does not.
-
-    Look with a longer `pause` where a look is dear, such as a process of its own.
-    """
-    end = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"Waited {timeout} s in vain for {what}.\n{details()}")
-        time.sleep(pause)

@@ -171,7 +171,7 @@ def _using(store: stores.Store) -> Iterator[None]:
 def _poll_seconds(crons: int) -> float:
     from jobu.dispatchers.dispatch import dispatch
     from jobu.models import CronJob
-    from tests.dispatchers.builders import many_crons
+    from tests.builders import many_crons
 
     due = min(100, crons)
     CronJob.objects.all().delete()

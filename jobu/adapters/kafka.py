@@ -1,4 +1,4 @@
-"""Kafka, through confluent-kafka: `pip install "django-jobu[kafka]"`."""
+"""Kafka, through confluent-kafka: the extra `kafka`."""
 
 from __future__ import annotations
 

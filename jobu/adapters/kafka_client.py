@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from jobu.conf import settings
+from jobu.installed import install_command
 
 logger = logging.getLogger("jobu.kafka")
 
@@ -17,7 +18,7 @@ def kafka_library() -> Any:
         import confluent_kafka
     except ImportError as error:
         raise ImproperlyConfigured(
-            'The Kafka adapter needs confluent-kafka: pip install "django-jobu[kafka]"'
+            f"The Kafka adapter needs confluent-kafka: {install_command('kafka')}"
         ) from error
     return confluent_kafka
 

@@ -1,4 +1,4 @@
-"""Redis Streams, through redis-py: `pip install "django-jobu[redis]"`."""
+"""Redis Streams, through redis-py: the extra `redis`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from jobu.adapters.base import BaseQueueAdapter, QueueMessage
 from jobu.adapters.names import names_in
 from jobu.conf import settings
 from jobu.exceptions import AdapterError
+from jobu.installed import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -205,6 +206,6 @@ def _library() -> Any:
         import redis.retry
     except ImportError as error:
         raise ImproperlyConfigured(
-            'The Redis adapter needs redis-py: pip install "django-jobu[redis]"'
+            f"The Redis adapter needs redis-py: {install_command('redis')}"
         ) from error
     return redis

@@ -1,10 +1,11 @@
 """The HTTP API of jobu: `path("api/jobu/", include("jobu.api.urls"))`."""
 
 from jobu.exceptions import MissingExtraError
+from jobu.installed import install_command
 
 try:
     import ninja  # noqa: F401
 except ImportError as error:
     raise MissingExtraError(
-        'The HTTP API of jobu needs django-ninja: pip install "django-jobu[api]"'
+        f"The HTTP API of jobu needs django-ninja: {install_command('api')}"
     ) from error

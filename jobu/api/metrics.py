@@ -53,7 +53,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         raise ApiError(
             501,
             "not_installed",
-            'Metrics need prometheus-client: pip install "django-jobu[metrics]"',
+            "Metrics need prometheus-client, which django-jobu[metrics] brings.",
         )
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Collector())

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.db.models.expressions import DatabaseDefault
 from django.utils.translation import gettext_lazy as _
 
-from jobu.dialects import DatabaseNow
+from jobu.dialects import DatabaseNow, pass_over_primary_key
 from jobu.models.cron_job import CronJob
 from jobu.models.fields import (
     ExactCharField,
@@ -24,6 +24,7 @@ from jobu.outcomes import DEAD, FINISHED, Status
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from django.db.models import OuterRef
     from django.db.models.manager import Manager
 
 
@@ -81,6 +82,12 @@ class JobExecutionQuerySet(models.QuerySet["JobExecution"]):
     def dead(self) -> Self:
         """Out of attempts: they stay to be looked at and, if wanted, retried by hand."""
         return self.filter(status__in=DEAD)
+
+    def of_job(self, job: CronJob | int | OuterRef) -> Self:
+        """Of this cron job; newest or oldest first, its index has them in that order."""
+        found = self.filter(job=job)
+        pass_over_primary_key(found.query)
+        return found
 
     def held_by(self, process_id: UUID) -> Self:
         """Running in this process, as far as the database knows."""

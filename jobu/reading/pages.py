@@ -98,7 +98,7 @@ def find_executions(
         among = among.filter(id__lt=first_id_after(end))
         filters = {**filters, "created_at__lte": end}
     if cron_id is not None:
-        among = among.filter(job_id=cron_id)
+        among = among.of_job(cron_id)
     elif filters:
         return _scan(among, filters, before, size)
     # An index has these in their order.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from unittest import TestCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,15 +40,20 @@ class QueueAdapterConformance:
         for body in bodies:
             adapter.publish(body)
 
-    def setup_method(self) -> None:
+    def setUp(self) -> None:
         self.make_queue()
 
-    def teardown_method(self) -> None:
+    def tearDown(self) -> None:
         self.drop_queue()
 
-    # What unittest calls the same.
-    setUp = setup_method
-    tearDown = teardown_method
+    def setup_method(self, _method: object = None) -> None:
+        # For a TestCase pytest calls both.
+        if not isinstance(self, TestCase):
+            self.setUp()
+
+    def teardown_method(self, _method: object = None) -> None:
+        if not isinstance(self, TestCase):
+            self.tearDown()
 
     def test_its_name_fits_the_column(self) -> None:
         assert 1 <= len(self.make_adapter().name) <= 100

@@ -1,5 +1,6 @@
 """The databases that handlers work on, and which of them are configured."""
 
+from pathlib import Path
 from typing import Any
 
 import environ
@@ -10,6 +11,7 @@ VARIABLES = {
     "postgres_1": "POSTGRES_1_URL",
     "mysql_1": "MYSQL_1_URL",
 }
+FILES = {"default": "db.sqlite3", "sqlite_2": "second.sqlite3"}
 EXAMPLES = {
     "sqlite_2": "sqlite:////tmp/second.sqlite3",
     "postgres_1": "postgres://user:password@localhost:5432/name",
@@ -26,12 +28,18 @@ class DatabaseNotConfiguredError(Exception):
     """A handler needs a database whose URL is not set; another attempt would not help."""
 
 
-def database(url: str) -> dict[str, Any]:
-    """Return Django's settings for the database at `url`."""
-    config: dict[str, Any] = environ.Env.db_url_config(url)
-    if config["ENGINE"] == "django.db.backends.sqlite3":
-        config["OPTIONS"] = SQLITE_OPTIONS
-    return config
+def databases(env: environ.Env, folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what DATABASES should be: those with a URL, and files in `folder` for SQLite."""
+    found = {}
+    for alias, variable in {"default": "DATABASE_URL", **VARIABLES}.items():
+        if url := env.str(variable, default=""):
+            found[alias] = env.db_url_config(url)
+        elif alias in FILES:
+            found[alias] = {"ENGINE": "django.db.backends.sqlite3", "NAME": folder / FILES[alias]}
+    for config in found.values():
+        if config["ENGINE"] == "django.db.backends.sqlite3":
+            config["OPTIONS"] = SQLITE_OPTIONS
+    return found
 
 
 def configured() -> list[str]:

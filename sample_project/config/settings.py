@@ -9,15 +9,13 @@ DEBUG, SECRET_KEY, ALLOWED_HOSTS, EMAIL_BACKEND
 """
 
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, get_args, get_origin
 
 import django
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from config.databases import VARIABLES, database
-from jobu.conf import PREFIX, setting_types
+from config.databases import databases
+from jobu.environment import settings_from_environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -33,38 +31,9 @@ if SECRET_KEY == _DEVELOPMENT_KEY and not DEBUG:
         "DEBUG is off, so set SECRET_KEY: everybody can read the one in the settings."
     )
 
-DATABASES = {
-    alias: database(env.str(variable, default="") or default)
-    for alias, variable, default in (
-        ("default", "DATABASE_URL", f"sqlite:///{BASE_DIR / 'db.sqlite3'}"),
-        ("sqlite_2", VARIABLES["sqlite_2"], f"sqlite:///{BASE_DIR / 'second.sqlite3'}"),
-        ("postgres_1", VARIABLES["postgres_1"], ""),
-        ("mysql_1", VARIABLES["mysql_1"], ""),
-    )
-    if env.str(variable, default="") or default
-}
+DATABASES = databases(env, BASE_DIR)
 DATABASE_ROUTERS = ["jobu.router.JobuRouter", "config.routers.HandlerTablesRouter"]
-
-
-def _cast(name: str, expected: Any) -> Any:
-    """Read a variable as the type jobu asks for; empty means None where None is allowed.
-
-    A dict is written as JSON.
-    """
-    options = get_args(expected) if isinstance(expected, UnionType) else (expected,)
-    kinds = [get_origin(option) or option for option in options]
-    if NoneType in kinds and env.str(name) == "":
-        return None
-    if dict in kinds:
-        return env.json(name)
-    if list in kinds and "," in env.str(name):
-        return env.list(name)
-    return env(name, cast=kinds[0])
-
-
-for _name, _expected in setting_types.items():
-    if PREFIX + _name in env.ENVIRON:
-        globals()[PREFIX + _name] = _cast(PREFIX + _name, _expected)
+globals().update(settings_from_environment())
 
 INSTALLED_APPS = [
     "django.contrib.admin",

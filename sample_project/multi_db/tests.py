@@ -1,6 +1,7 @@
 """Handlers on several databases; those that are not configured are left out."""
 
 from unittest import skipUnless
+from unittest.mock import patch
 
 from django.db import connections
 from django.test import TransactionTestCase
@@ -34,6 +35,13 @@ class MultiDbTest(TransactionTestCase):
             self.assertEqual(execution.status, "SUCCESS", execution.error_message)
         emails = list(Customer.objects.using("postgres_1").values_list("email", flat=True))
         self.assertEqual(len(emails), 6)
+
+    @skipUnless("postgres_1" in connections, "POSTGRES_1_URL is not set")
+    def test_an_error_in_one_database_leaves_both_as_they_were(self) -> None:
+        with patch("multi_db.jobs.sync.copy_customers", side_effect=OSError("cut off")):
+            self.assertEqual(run("sync_sqlite_to_postgres").status, "PENDING")
+        for alias in ("sqlite_2", "postgres_1"):
+            self.assertFalse(Customer.objects.using(alias).exists())
 
     @skipUnless({"postgres_1", "mysql_1"} <= set(connections), "one of the URLs is not set")
     def test_what_is_in_postgres_comes_to_mysql(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -15,9 +16,10 @@ from jobu.adapters import kafka as kafka_module
 from jobu.adapters.kafka import KafkaAdapter
 from jobu.adapters.names import names_in
 from jobu.exceptions import AdapterError
+from jobu.installed import install_command
 from jobu.testing import QueueAdapterConformance
 from tests.kafka import REAL, Kafka, MockKafka, Topic
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.pure
 
@@ -239,7 +241,7 @@ def test_no_topic_at_all_is_refused() -> None:
 
 def test_a_missing_library_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
-    with pytest.raises(ImproperlyConfigured, match=r'pip install "django-jobu\[kafka\]"'):
+    with pytest.raises(ImproperlyConfigured, match=re.escape(install_command("kafka"))):
         KafkaAdapter()
 
 

@@ -10,8 +10,6 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
-from jobu.models import CronJob
-
 
 def list_of(model: type[Model], **query: Any) -> str:
     return reverse(f"admin:jobu_{model._meta.model_name}_changelist", query=query)
@@ -23,11 +21,6 @@ def page_of(row: Model, page: str = "change") -> str:
 
 def act(verb: str, **query: Any) -> str:
     return reverse("admin:jobu_jobexecution_act", args=[verb], query=query)
-
-
-def cron(**fields: Any) -> CronJob:
-    defaults = {"name": "nightly", "cron_expression": "0 2 * * *", "handler_name": "echo"}
-    return CronJob.objects.create(**{**defaults, **fields})
 
 
 def user_with(*codenames: str) -> User:

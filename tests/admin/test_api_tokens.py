@@ -1,34 +1,25 @@
-"""API tokens in the admin and on the command line."""
+"""API tokens in the admin."""
 
 from __future__ import annotations
 
-import io
 import re
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
 from jobu.models import ApiToken
-from tests.api.callers import Api, session, user
+from tests.api.callers import session, user, works
 
 pytestmark = pytest.mark.django_db
 
+
 ADD = reverse("admin:jobu_apitoken_add")
+
+
 LIST = reverse("admin:jobu_apitoken_changelist")
-
-
-def works(secret: str) -> bool:
-    return Api(Client(), Authorization=f"Bearer {secret}").get("jobs").status == 200
-
-
-def command(*arguments: str) -> str:
-    output = io.StringIO()
-    call_command("jobu_token", *arguments, stdout=output, stderr=io.StringIO())
-    return output.getvalue()
 
 
 def make_in_admin(client: Client, **fields: str) -> Any:
@@ -73,37 +64,7 @@ def test_a_token_does_not_change_it_is_revoked(admin_client: Client) -> None:
 def test_the_admins_permissions_decide_who_makes_and_revokes_tokens() -> None:
     viewer = session(user("viewer", "view_apitoken"))
     assert make_in_admin(viewer).status_code == 403
-    command("create", "ci")
-    token = ApiToken.objects.get()
+    token = ApiToken.objects.create(name="ci")
     viewer.post(LIST, {"action": "revoke", "_selected_action": [token.pk]})
     token.refresh_from_db()
     assert token.revoked_at is None
-
-
-def test_the_command_prints_the_secret_and_nothing_else() -> None:
-    secret = command("create", "ci", "--scope", "write").rstrip("\n")
-    assert works(secret)
-    assert ApiToken.objects.get().scope == "write"
-
-
-def test_the_command_lists_and_revokes() -> None:
-    assert command("list") == "There are no tokens.\n"
-    secret = command("create", "ci").strip()
-    assert re.fullmatch(r"ci: read, valid, made by .+, last used never\n", command("list"))
-    assert works(secret)
-    assert command("revoke", "ci") == "ci is revoked.\n"
-    assert command("revoke", "ci") == "ci was revoked already.\n"
-    assert re.fullmatch(
-        r"ci: read, revoked [\d-]+, made by .+, last used [\d: -]+\n", command("list")
-    )
-    assert not works(secret)
-
-
-def test_the_command_says_what_is_wrong() -> None:
-    with pytest.raises(CommandError, match="no token 'nobody'"):
-        command("revoke", "nobody")
-    command("create", "ci")
-    with pytest.raises(CommandError, match="already exists"):
-        command("create", "ci")
-    with pytest.raises(CommandError, match="100 characters"):
-        command("create", "x" * 101)

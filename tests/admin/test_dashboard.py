@@ -16,7 +16,7 @@ from django.urls import reverse
 import jobu
 from jobu import enqueue
 from jobu.models import Status, Summary
-from tests.queue.builders import finished, process
+from tests.builders import finished, process
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +73,7 @@ def test_links_lead_only_where_the_reader_may_go(client: Client, staff: User) ->
     may(staff, "view_jobexecution", "change_cronjob")
     assert urls() == {
         "executions": "/admin/jobu/jobexecution/",
+        "failures": "/admin/jobu/jobexecution/failures/",
         "cron": "/admin/jobu/cronjob/0/change/",
     }
 

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError
 
 from jobu import Worker, enqueue
 from jobu.admin import dashboard
-from jobu.models import CronJob, JobExecution, Status
+from jobu.models import Status
 from jobu.reading import Overview, Range, read_overview
 from jobu.testing import run_pending
 from tests.browser import Browser
-from tests.queue.builders import finished, process
+from tests.builders import cron, finished, pending, process
 
 pytestmark = pytest.mark.browser
 
@@ -76,7 +77,7 @@ def test_it_draws_what_ran_and_refuses_nothing_to_itself(board: Browser) -> None
         finished(handler_name="echo")
     finished(Status.FAILED, handler_name="fail")
     enqueue("echo", queue="mail")
-    CronJob.objects.create(name="nightly", cron_expression="0 2 * * *", handler_name="echo")
+    cron()
     process(slots=5)
     board.open("admin:index")
     board.find("#jobu-dashboard a").click()
@@ -146,11 +147,10 @@ def test_another_range_is_shown_without_a_reload(board: Browser) -> None:
 
 def test_whatever_names_carry_is_inert(board: Browser) -> None:
     finished(Status.FAILED, handler_name=SCRIPT)
-    JobExecution.objects.create(handler_name="echo", queue=SCRIPT[:100])
-    CronJob.objects.create(
+    pending(queue=SCRIPT[:100])
+    cron(
         name=SCRIPT,
         handler_name=SCRIPT,
-        cron_expression="0 2 * * *",
         planned=f"{SCRIPT}\n0 2 * * *\nUTC",
         next_run_at="2999-01-01T00:00Z",
     )
@@ -202,3 +202,15 @@ def test_a_failing_server_is_said_and_tried_again(
         board.wait(lambda: board.find("#board-problem").is_displayed(), "the message")
         assert "HTTP 500" in board.text("#board-problem")
     board.wait(lambda: not board.find("#board-problem").is_displayed(), "the next answer")
+
+
+def test_the_dashboard_says_what_to_run_if_the_tables_are_missing(
+    board: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_chosen: Range) -> Overview:
+        raise OperationalError("no such table: jobu_jobexecution")
+
+    monkeypatch.setattr(dashboard, "read_overview", fail)
+    board.open("admin:jobu_dashboard_changelist")
+    words = "The database is not ready: run manage.py migrate."
+    board.wait(lambda: words in board.find("body").text, "the words")

@@ -8,9 +8,17 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Process, Status
+from jobu.models import CronJob, DeadLetter, JobExecution, Process, Status
 from tests.admin.pages import act, list_of, page_of
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.builders import (
+    cron,
+    dead_letter,
+    finished,
+    log_line,
+    pending,
+    process,
+    running,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -20,10 +28,10 @@ EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:7 }}</
 @pytest.fixture
 def pages() -> list[str]:
     """Put it into every string there is, and return where they all are shown."""
-    job = CronJob.objects.create(
-        name=EVIL,
+    job = cron(
+        EVIL,
+        EVIL,
         description=EVIL,
-        cron_expression=EVIL,
         timezone=EVIL[:64],
         handler_name=EVIL,
         handler_params={EVIL: EVIL},
@@ -47,10 +55,8 @@ def pages() -> list[str]:
         Status.FAILED, **fields, result=EVIL, errors=[error, EVIL], dedupe_key=EVIL, attempt=2
     )
     pending(**fields)
-    LogLine.objects.create(
-        execution=failed, attempt=1, logged_at=database_now(), level=20, logger=EVIL, message=EVIL
-    )
-    letter = DeadLetter.objects.create(
+    log_line(failed, logger=EVIL, message=EVIL)
+    letter = dead_letter(
         adapter=EVIL[:100],
         source_id=EVIL,
         body=EVIL.encode(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,10 +10,19 @@ from django.contrib.auth.models import Permission, User
 from selenium.webdriver.support.ui import Select
 
 from jobu import cancel, enqueue
-from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Status
-from tests.admin.pages import cron, user_with
+from jobu.models import CronJob, JobExecution, LogLine, Status
+from tests.admin.pages import user_with
 from tests.browser import Browser
-from tests.queue.builders import database_now, finished, pending, process, running
+from tests.builders import (
+    cron,
+    database_now,
+    dead_letter,
+    finished,
+    log_line,
+    pending,
+    process,
+    running,
+)
 from tests.workers import WorkerProcesses
 
 pytestmark = pytest.mark.browser
@@ -67,6 +77,89 @@ def test_the_traceback_of_a_failure_is_read_and_the_execution_retried(
     assert admin.console() == []
 
 
+def test_log_lines_appear_while_it_runs_and_rest_where_one_reads(admin: Browser) -> None:
+    def log(*numbers: int, level: int = 20) -> None:
+        now = database_now()
+        LogLine.objects.bulk_create(
+            LogLine(
+                execution=execution,
+                attempt=1,
+                logged_at=now + timedelta(milliseconds=number),
+                level=level,
+                logger="shop",
+                message=f"line {number}",
+            )
+            for number in numbers
+        )
+
+    execution = running()
+    open_page(admin, execution)
+    assert "Nothing was logged yet." in admin.text("#jobu-log")
+    log(*range(100))
+    admin.wait(lambda: len(admin.find_all(".jobu-lines tbody tr")) == 100, "the first lines")
+    box = "const box = document.querySelector('.jobu-log'); return "
+    at_end = box + "box.scrollHeight - box.scrollTop - box.clientHeight < 3"
+    assert admin.script(at_end)
+    admin.script("document.querySelector('.jobu-log').scrollTop = 0")
+    log(100, level=40)
+    admin.wait(lambda: len(admin.find_all(".jobu-lines tbody tr")) == 101, "a further line")
+    assert admin.script(box + "box.scrollTop") == 0
+    next(each for each in admin.find_all("#jobu-log nav a") if "ERROR" in each.text).click()
+    admin.wait(lambda: admin.text(".jobu-lines tbody").endswith("line 100"), "the errors")
+    assert len(admin.find_all(".jobu-lines tbody tr")) == 1
+    log(101)
+    log(102, level=40)
+    admin.wait(lambda: len(admin.find_all(".jobu-lines tbody tr")) == 2, "a further error")
+    assert admin.console() == []
+
+
+def test_the_last_frames_of_a_traceback_are_seen_first(admin: Browser) -> None:
+    lines = "".join(f"  File 'shop.py', line {n}, in step\n" for n in range(200))
+    error = {"attempt": 1, "message": "x", "traceback": f"Traceback:\n{lines}ValueError: the end"}
+    open_page(admin, finished(Status.FAILED, errors=[error]))
+    admin.find(".jobu-timeline pre")
+    hidden = """
+    const box = document.querySelector('.jobu-tail').getBoundingClientRect();
+    const text = document.querySelector('.jobu-tail pre').getBoundingClientRect();
+    return [text.height > box.height, Math.abs(text.bottom - box.bottom) < 20];
+    """
+    assert admin.script(hidden) == [True, True]
+
+
+def test_a_handler_is_enqueued_with_the_fields_of_its_params(admin: Browser) -> None:
+    admin.open("admin:jobu_jobexecution_changelist")
+    admin.find(".object-tools .addlink").click()
+    Select(admin.find("#id_handler_name")).select_by_value("steps")
+    admin.find("#id_params_count").send_keys("7")
+    # The handler's own queue came with it.
+    assert admin.find("#id_queue").get_attribute("value") == "default"
+    admin.find("#id_delay").send_keys("5m")
+    admin.find(".submit-row input").click()
+    assert "was enqueued" in admin.text(".messagelist .success")
+    assert JobExecution.objects.get().params == {"count": 7}
+    assert "in 5 min" in admin.text(".jobu-facts .jobu-badge") or "in 4 min" in admin.text(
+        ".jobu-facts .jobu-badge"
+    )
+    assert admin.console() == []
+
+
+def test_a_group_of_failures_is_retried_from_the_dashboard_on(admin: Browser) -> None:
+    for number in range(3):
+        finished(Status.FAILED, error_message=f"ValueError: order {number} is lost")
+    finished(Status.FAILED, error_message="OSError: no route")
+    admin.open("admin:jobu_dashboard_changelist", range="day")
+    admin.find("#board-dead a").click()
+    assert "range=day" in admin.driver.current_url
+    assert admin.text(".field-failure .jobu-why") == "ValueError order … is lost"
+    admin.find("button.jobu-act-retry").click()
+    assert "Put 3 executions back into the queue" in admin.text(".jobu-question")
+    admin.find(".submit-row input").click()
+    assert admin.text(".messagelist .success") == "3 executions will run again."
+    assert len(admin.find_all(".jobu-failures tbody tr")) == 1
+    assert JobExecution.objects.filter(status=Status.PENDING).count() == 3
+    assert admin.console() == []
+
+
 def test_a_running_execution_is_cancelled(admin: Browser, workers: WorkerProcesses) -> None:
     execution = enqueue("steps", {"count": 10_000, "seconds": 0.1})
     workers.start()
@@ -100,12 +193,7 @@ def test_all_that_match_a_filter_are_retried(admin: Browser) -> None:
 
 
 def test_a_dead_letter_is_requeued_edited(admin: Browser) -> None:
-    letter = DeadLetter.objects.create(
-        adapter="kafka",
-        source_id="orders:0:1",
-        body=b'{"handler_name": "ecco"}',
-        reason="No handler is named 'ecco'.",
-    )
+    letter = dead_letter()
     admin.open("admin:jobu_deadletter_changelist")
     admin.find("#result_list th a").click()
     assert "No handler is named 'ecco'." in admin.text(".jobu-why")
@@ -167,17 +255,8 @@ def test_markup_in_every_string_is_inert(admin: Browser) -> None:
     worker = process(host=SCRIPT, queues=[SCRIPT], slots=1)
     runs = running(worker.pk, **fields)
     failed = finished(Status.FAILED, **fields, result=SCRIPT, errors=[error])
-    LogLine.objects.create(
-        execution=failed,
-        attempt=1,
-        logged_at=database_now(),
-        level=20,
-        logger=SCRIPT,
-        message=SCRIPT,
-    )
-    letter = DeadLetter.objects.create(
-        adapter="kafka", source_id=SCRIPT, body=SCRIPT.encode(), reason=SCRIPT
-    )
+    log_line(failed, logger=SCRIPT, message=SCRIPT)
+    letter = dead_letter(SCRIPT.encode(), source_id=SCRIPT, reason=SCRIPT)
     for model in ("cronjob", "jobexecution", "process", "deadletter"):
         browser_is_fine(admin, lambda m=model: admin.open(f"admin:jobu_{m}_changelist"))
     for row, page in [
@@ -240,9 +319,7 @@ def test_huge_values_and_long_names_fit_a_phone(admin: Browser) -> None:
     failed = finished(
         Status.FAILED, handler_name=name, params=huge, result=huge, errors=[error], job=job
     )
-    letter = DeadLetter.objects.create(
-        adapter="kafka", source_id=name, body=b"x" * 200_000, reason=name * 10
-    )
+    letter = dead_letter(b"x" * 200_000, source_id=name, reason=name * 10)
     admin.resize(390, 844)
     for row, page in [
         (job, "change"),
@@ -283,9 +360,7 @@ def test_the_buttons_of_a_page_leave_its_title_alone(admin: Browser, width: int)
     for name in ("nightly", LONG_NAME):
         job = cron(name=name)
         failed = finished(Status.FAILED, job=job, handler_name=name)
-        letter = DeadLetter.objects.create(
-            adapter="kafka", source_id=name, body=b"x", reason="unknown"
-        )
+        letter = dead_letter(source_id=name)
         for row in (job, failed, letter):
             open_page(admin, row)
             admin.find(".object-tools")

@@ -10,9 +10,17 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
-from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, LogLine, Process, Status
-from tests.admin.pages import act, cron, list_of, page_of, staff
-from tests.queue.builders import database_now, finished, pending, process, running
+from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, Process, Status
+from tests.admin.pages import act, list_of, page_of, staff
+from tests.builders import (
+    cron,
+    dead_letter,
+    finished,
+    log_line,
+    pending,
+    process,
+    running,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +42,7 @@ LISTS = {
     ),
     JobExecution: (
         *("q", "p", "o", "before", "after", "status", "handler_name", "cron", "queue"),
-        *("param_source", "created", "from", "to"),
+        *("param_source", "created", "from", "to", "failure", "range"),
     ),
     DeadLetter: ("q", "p", "o", "all", "state"),
     Process: ("p", "o", "kind"),
@@ -43,6 +51,7 @@ LISTS = {
 OTHERS = (
     *("_popup", "_to_field", "_changelist_filters", "id", "copy", "range", "name", "term"),
     *("cron_expression", "timezone", "starts_at", "handler_params"),
+    *("level", "before", "after"),
 )
 VALUES = (
     "",
@@ -74,10 +83,8 @@ def pages() -> list[str]:
     worker = process(slots=1)
     failed = finished(Status.FAILED, job=job, claimed_by=worker.pk)
     runs = running(worker.pk)
-    LogLine.objects.create(
-        execution=failed, attempt=1, logged_at=database_now(), level=20, logger="x", message="x"
-    )
-    letter = DeadLetter.objects.create(adapter="kafka", source_id="1", body=b"x", reason="x")
+    log_line(failed)
+    letter = dead_letter()
     token = ApiToken.objects.create(name="ci")
     fields = {"jobexecution": "job", "deadletter": "execution"}
     return [
@@ -89,6 +96,9 @@ def pages() -> list[str]:
         reverse("admin:jobu_apitoken_add"),
         reverse("admin:jobu_jobexecution_live"),
         reverse("admin:jobu_publish"),
+        reverse("admin:jobu_failures"),
+        reverse("admin:jobu_jobexecution_add"),
+        reverse("admin:jobu_jobexecution_lines", args=[failed.pk]),
         reverse("admin:jobu_dashboard_changelist"),
         reverse("admin:jobu_dashboard_data"),
         *(

@@ -16,8 +16,8 @@ from django.utils.translation.template import templatize
 import jobu
 from jobu.admin.shared.words import duration
 from jobu.models import CronJob, DeadLetter, JobExecution, Process, Status
-from tests.admin.pages import cron, list_of, page_of
-from tests.queue.builders import DAY, finished, process
+from tests.admin.pages import list_of, page_of
+from tests.builders import DAY, cron, finished, process
 
 ROOT = Path(jobu.__file__).parent
 CATALOG = ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.mo"
@@ -67,7 +67,7 @@ def test_the_pages_are_korean_for_those_who_ask_for_it(admin_client: Client) -> 
         page_of(failed): ["타임라인", "한눈에 보기", "다른 파라미터로 재시도"],
         list_of(Process): ["정상", "마지막 하트비트"],
         page_of(worker): ["호스트", "사용 중인 슬롯"],
-        list_of(DeadLetter): ["데드 레터", "실행이 되지 못한 메시지"],
+        list_of(DeadLetter): ["데드 레터", "실행 기록이 되지 못한 메시지"],
     }
     for address, words in expected.items():
         page = admin_client.get(address, headers={"accept-language": "ko"}).text

@@ -10,10 +10,11 @@ from django.test import Client
 from django.urls import reverse
 
 from jobu.dialects import DatabaseNow
+from jobu.masking import mask
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Process, Status
 from tests.admin.cron_jobs.test_cron_jobs import ADD, FORM
-from tests.admin.pages import act, cron, list_of, page_of, staff, told
-from tests.queue.builders import finished, pending, process, running
+from tests.admin.pages import act, list_of, page_of, staff, told
+from tests.builders import cron, dead_letter, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +59,48 @@ def test_a_page_is_bounded_and_the_download_is_the_whole(
     assert len(page.content) < MAX_PAGE_SIZE
 
 
+@pytest.mark.parametrize("value", VALUES, ids=NAMES)
+def test_no_more_is_masked_than_a_page_shows(
+    value: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    def parts(value: Any) -> int:
+        if isinstance(value, dict):
+            value = list(value.values())
+        return 1 + sum(map(parts, value)) if isinstance(value, list) else 1
+
+    def count(value: Any, names: Any = ()) -> Any:
+        sizes.append(parts(value))
+        return mask(value, names)
+
+    monkeypatch.setattr("jobu.admin.shared.params.mask", count)
+    monkeypatch.setattr("jobu.admin.cron_jobs.form.mask", count)
+    execution = finished(Status.FAILED, params=value, result=value)
+    done, job = finished(params=value), cron(handler_params=value)
+    viewer = staff(
+        *("view_jobexecution", "retry_jobexecution", "add_jobexecution", "run_cronjob"),
+        *("view_cronjob", "change_cronjob"),
+    )
+    again = reverse("admin:jobu_jobexecution_add", query={"copy": done.pk})
+    for address in (page_of(execution), page_of(execution, "retry"), again):
+        assert "Download the whole" in viewer.get(address).text
+    for address in (page_of(job), page_of(job, "run")):
+        assert "Download the whole" in viewer.get(address).text
+    assert "Download the whole" in staff("view_cronjob").get(page_of(job)).text
+    assert len(sizes) >= 7
+    assert max(sizes) <= 100_000
+
+
+@pytest.mark.parametrize("value", VALUES, ids=NAMES)
+def test_who_sees_masks_keeps_large_params_whole(value: dict[str, Any]) -> None:
+    failed = finished(Status.FAILED, params={**value, "password": "x"})
+    helper = staff("view_jobexecution", "retry_jobexecution")
+    helper.post(page_of(failed, "retry"), {"params": "{}"})
+    failed.refresh_from_db()
+    assert (failed.status, failed.params) == (Status.PENDING, {**value, "password": "x"})
+
+
 def test_a_small_value_is_shown_whole(admin_client: Client) -> None:
     execution = finished(params={"days": 30}, result=["a", {"b": None}])
     page = admin_client.get(page_of(execution)).text
@@ -98,7 +141,7 @@ def test_the_last_log_lines_are_shown_and_all_are_in_the_download(admin_client: 
     )
     page = admin_client.get(page_of(execution))
     assert len(page.content) < MAX_PAGE_SIZE
-    assert "These are only the last lines." in page.text
+    assert "Earlier lines" in page.text
     assert "line 1.0 " not in page.text
     assert "line 2.99 " in page.text
     address = reverse("admin:jobu_jobexecution_download", args=[execution.pk, "log"])
@@ -109,17 +152,12 @@ def test_the_last_log_lines_are_shown_and_all_are_in_the_download(admin_client: 
     assert "INFO shop: line 1.0 " in lines[0] and "line 2.99 " in lines[-1]
 
 
-def letter(**fields: Any) -> DeadLetter:
-    defaults = {"adapter": "kafka", "source_id": "orders:0:1", "body": b"{}", "reason": "x"}
-    return DeadLetter.objects.create(**{**defaults, **fields})
-
-
 def test_a_large_dead_letter_is_shown_in_part_and_requeued_as_it_came(
     admin_client: Client,
 ) -> None:
     body = json.dumps({"handler_name": "echo", "params": {"text": TEXT[: MEGABYTE // 2]}}).encode()
     headers = [["name", TEXT], *([f"h{number}", "x"] for number in range(1_000))]
-    dead = letter(body=body, key=TEXT.encode(), headers=headers, reason=TEXT)
+    dead = dead_letter(body=body, key=TEXT.encode(), headers=headers, reason=TEXT)
     page = admin_client.get(page_of(dead))
     assert len(page.content) < MAX_PAGE_SIZE
     assert "too large to be edited here" in page.text
@@ -138,7 +176,7 @@ def test_a_large_dead_letter_is_shown_in_part_and_requeued_as_it_came(
 
 
 def test_a_large_message_that_is_refused_again_says_why(admin_client: Client) -> None:
-    dead = letter(body=b'{"handler_name": "nobody", "x": "' + b"x" * MEGABYTE + b'"}')
+    dead = dead_letter(body=b'{"handler_name": "nobody", "x": "' + b"x" * MEGABYTE + b'"}')
     page = admin_client.post(page_of(dead), {})
     assert page.status_code == 200
     assert page.context["form"].non_field_errors()
@@ -225,7 +263,7 @@ def test_a_process_names_some_of_what_it_runs(admin_client: Client) -> None:
 
 
 def test_a_download_needs_the_permission_to_view() -> None:
-    execution, dead, job = pending(), letter(), cron()
+    execution, dead, job = pending(), dead_letter(), cron()
     addresses = {
         "view_jobexecution": [
             reverse("admin:jobu_jobexecution_download", args=[execution.pk, name])
@@ -252,7 +290,7 @@ def test_a_download_needs_the_permission_to_view() -> None:
 
 
 def test_a_download_of_nothing_is_not_found(admin_client: Client) -> None:
-    execution, dead = pending(), letter()
+    execution, dead = pending(), dead_letter()
     for name, args in [
         ("jobexecution", [execution.pk, "id"]),
         ("jobexecution", [execution.pk + 1, "params"]),

@@ -14,7 +14,7 @@ from jobu.models import CronJob, JobExecution, LogLine, Process
 from tests.admin.million import fill
 from tests.admin.pages import act
 from tests.admin.tour import tour
-from tests.queue.plans import TABLE, Statement, caught, plan_of
+from tests.plans import TABLE, Statement, caught, plan_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(180)]
 

@@ -9,7 +9,7 @@ from jobu.dialects import DatabaseNow
 from jobu.models import Process
 from jobu.models.process import ProcessKind
 from tests.admin.pages import list_of, page_of, staff
-from tests.queue.builders import finished, process, running
+from tests.builders import finished, process, running
 
 pytestmark = pytest.mark.django_db
 

@@ -12,10 +12,10 @@ from django.urls import reverse
 
 from jobu import handler
 from jobu.masking import MASK
-from jobu.models import CronJob, DeadLetter, JobExecution, Status
+from jobu.models import CronJob, JobExecution, Status
 from tests.admin.cron_jobs.test_cron_jobs import ADD, FORM
-from tests.admin.pages import cron, history, list_of, page_of, staff
-from tests.queue.builders import finished
+from tests.admin.pages import history, list_of, page_of, staff
+from tests.builders import cron, dead_letter, finished
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("temporary_handlers", "charge")]
 
@@ -52,12 +52,6 @@ def failed(**fields: Any) -> JobExecution:
     return finished(Status.FAILED, **{"handler_name": "charge", "params": PARAMS, **fields})
 
 
-def letter(body: bytes, **fields: Any) -> DeadLetter:
-    return DeadLetter.objects.create(
-        adapter="kafka", source_id="orders:0:1", reason="No handler.", body=body, **fields
-    )
-
-
 def cron_form(job: CronJob, **changes: Any) -> dict[str, Any]:
     given = {"name": job.name, "handler_name": "charge", "handler_params": json.dumps(MASKED)}
     return {**FORM, **given, **changes}
@@ -87,7 +81,7 @@ def test_every_page_with_params_masks_them(operator: Client) -> None:
 
 def test_downloads_are_masked_like_pages(operator: Client) -> None:
     execution, job = failed(), cron(handler_name="charge", handler_params=PARAMS)
-    dead = letter(json.dumps(PARAMS).encode(), headers=[["token", "open sesame"]])
+    dead = dead_letter(json.dumps(PARAMS).encode(), headers=[["token", "open sesame"]])
     addresses = [
         reverse("admin:jobu_jobexecution_download", args=[execution.pk, "params"]),
         reverse("admin:jobu_cronjob_download", args=[job.pk]),
@@ -197,7 +191,7 @@ def test_a_mask_cannot_be_published(operator: Client, has_cron: bool) -> None:
 def test_a_dead_letter_is_masked_as_far_as_it_can_be_read(operator: Client) -> None:
     broken = b'{"handler": "charge", "params": {"card": "4111-1111", "password": "open sesame"'
     headers = [["authorization", "open sesame"], ["context", '{"token": "open sesame"}']]
-    dead = letter(broken, headers=headers)
+    dead = dead_letter(broken, headers=headers)
     assert_masked(operator.get(page_of(dead)))
     assert_masked(staff("view_deadletter").get(page_of(dead)))
     page = staff("view_deadletter", "view_sensitive_params").get(page_of(dead)).text
@@ -205,14 +199,14 @@ def test_a_dead_letter_is_masked_as_far_as_it_can_be_read(operator: Client) -> N
 
 
 def test_a_dead_letter_that_nobody_touched_goes_as_it_came(operator: Client) -> None:
-    dead = letter(b'{"handler": "echo", "params": {"password": "open sesame"}}')
+    dead = dead_letter(b'{"handler": "echo", "params": {"password": "open sesame"}}')
     [body] = [operator.get(page_of(dead)).context["form"].initial["body"]]
     assert operator.post(page_of(dead), {"body": body}).status_code == 302
     assert JobExecution.objects.get().params == {"password": "open sesame"}
 
 
 def test_a_corrected_dead_letter_keeps_what_is_masked(operator: Client) -> None:
-    dead = letter(b'{"handler": "ecco", "params": {"password": "open sesame"}}')
+    dead = dead_letter(b'{"handler": "ecco", "params": {"password": "open sesame"}}')
     body = operator.get(page_of(dead)).context["form"].initial["body"]
     page = operator.post(page_of(dead), {"body": body.replace("ecco", "echo")})
     assert page.status_code == 302
@@ -227,7 +221,7 @@ def test_a_corrected_dead_letter_keeps_what_is_masked(operator: Client) -> None:
     ],
 )
 def test_a_dead_letter_whose_masks_cannot_be_kept_is_refused(operator: Client, body: bytes) -> None:
-    dead = letter(body)
+    dead = dead_letter(body)
     given = {"handler": "echo", "params": {"card": MASK, "password": MASK}}
     page = operator.post(page_of(dead), {"body": json.dumps(given)})
     assert "masked" in page.text

@@ -11,9 +11,18 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
-from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, LogLine, Process, Status
-from tests.admin.pages import cron, list_of, page_of, staff
-from tests.queue.builders import database_now, finished, pending, process, running
+from jobu.models import ApiToken, CronJob, DeadLetter, JobExecution, Process, Status
+from tests.admin.pages import list_of, page_of, staff
+from tests.builders import (
+    cron,
+    database_now,
+    dead_letter,
+    finished,
+    log_line,
+    pending,
+    process,
+    running,
+)
 
 # What a page shows to whom is the same on every database, and these are thousands of pages.
 pytestmark = [pytest.mark.django_db, pytest.mark.pure, pytest.mark.timeout(600)]
@@ -37,12 +46,9 @@ def pages() -> list[str]:
     )
     runs = running(worker.pk, job=job, handler_name=mark, progress={"done": 1, "note": mark})
     pending(job=job, handler_name=mark)
-    LogLine.objects.create(
-        execution=failed, attempt=1, logged_at=database_now(), level=20, logger="x", message=mark
-    )
+    log_line(failed, message=mark)
     letter_mark = MARKS[DeadLetter]
-    letter = DeadLetter.objects.create(
-        adapter="kafka",
+    letter = dead_letter(
         source_id=letter_mark,
         body=letter_mark.encode(),
         key=letter_mark.encode(),
@@ -69,6 +75,10 @@ def pages() -> list[str]:
         reverse("admin:jobu_apitoken_add"),
         reverse("admin:jobu_jobexecution_live", query={"id": runs.pk}),
         reverse("admin:jobu_publish"),
+        reverse("admin:jobu_failures"),
+        reverse("admin:jobu_jobexecution_add"),
+        reverse("admin:jobu_jobexecution_add", query={"copy": failed.pk}),
+        reverse("admin:jobu_jobexecution_lines", args=[failed.pk]),
         f"{autocomplete}?app_label=jobu&model_name=jobexecution&field_name=job",
         f"{autocomplete}?app_label=jobu&model_name=deadletter&field_name=execution",
     ]

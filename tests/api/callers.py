@@ -27,7 +27,7 @@ class Answer:
     def __init__(self, response: Any) -> None:
         self.response = response
         self.status = response.status_code
-        self.body = response.json() if response.content else None
+        self.body: Any = response.json() if response.content else None
 
     @property
     def code(self) -> str:
@@ -113,3 +113,8 @@ def caller(kind: str) -> Api:
         case "superuser":
             return Api(session(user("root", is_superuser=True)))
     return Api(Client(), **bearer(kind.removesuffix(" token")))
+
+
+def works(secret: str) -> bool:
+    answer = Api(Client(), Authorization=f"Bearer {secret}").get("jobs")
+    return bool(answer.status == 200)

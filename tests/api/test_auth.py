@@ -11,9 +11,9 @@ from django.middleware.csrf import get_token
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from jobu.models import ApiToken, CronJob, JobExecution, Status
+from jobu.models import ApiToken, JobExecution, Status
 from tests.api.callers import KINDS, ROOT, Api, bearer, caller, session, token, user
-from tests.queue.builders import finished, pending
+from tests.builders import cron, finished, pending
 
 pytestmark = pytest.mark.django_db
 
@@ -48,9 +48,8 @@ NAMES = [f"{method} {path}" for method, path, _, _ in OPERATIONS]
 @pytest.fixture
 def places() -> dict[str, int]:
     """What the paths of the operations are about."""
-    cron = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
     return {
-        "cron": cron.pk,
+        "cron": cron().pk,
         "failed": finished(Status.FAILED).pk,
         "pending": pending().pk,
     }

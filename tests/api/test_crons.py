@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.core.exceptions import ValidationError
 
+from jobu import handler
 from jobu.dispatchers.dispatch import dispatch
 from jobu.models import CronJob, JobExecution
 from tests.api.callers import Api
-from tests.queue.builders import finished, needs_row_locks, together
+from tests.builders import cron, finished
+from tests.connections import together
 
 NIGHTLY = {"name": "nightly", "cron_expression": "0 2 * * *", "handler_name": "echo"}
-
-
-def cron(**fields: Any) -> CronJob:
-    return CronJob.objects.create(**{**NIGHTLY, **fields})
 
 
 def test_a_cron_job_is_created_with_the_defaults_of_the_admin(api: Api) -> None:
@@ -30,6 +26,16 @@ def test_a_cron_job_is_created_with_the_defaults_of_the_admin(api: Api) -> None:
         assert answer.body[name] == getattr(row, name) == getattr(fresh, name)
     dispatch()
     assert api.get(f"crons/{row.pk}").body["next_run_at"].endswith("T02:00:00Z")
+
+
+@pytest.mark.usefixtures("temporary_handlers")
+def test_what_a_new_cron_job_does_not_say_is_its_handler_s(api: Api) -> None:
+    @handler("mailing", queue="mail", priority=7, max_retry=1, timeout_seconds=20)
+    def mailing() -> None: ...
+
+    body = api.post("crons", {**NIGHTLY, "handler_name": "mailing", "priority": 2}).body
+    names = ("queue", "priority", "max_retry", "timeout_seconds")
+    assert [body[name] for name in names] == ["mail", 2, 1, 20]
 
 
 def test_every_field_can_be_set_and_read_again(api: Api) -> None:
@@ -133,7 +139,7 @@ def test_a_toggle_flips_or_sets_and_refuses_to_do_nothing(api: Api) -> None:
     assert not CronJob.objects.get().is_enabled
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_of_two_toggles_at_once_each_flips(api: Api) -> None:
     row = cron()
@@ -141,7 +147,7 @@ def test_of_two_toggles_at_once_each_flips(api: Api) -> None:
     assert sorted(answer.body["is_enabled"] for answer in answers) == [False, True]
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_take_a_name_at_once_one_is_told_that_it_is_taken(api: Api) -> None:
     answers = together(*[lambda: api.post("crons", NIGHTLY)] * 2)
@@ -154,7 +160,10 @@ def test_a_run_is_one_execution_with_the_params_of_both(api: Api) -> None:
     answer = api.post(f"crons/{row.pk}/run", {"params": {"b": 2}})
     assert answer.status == 201
     execution = JobExecution.objects.get()
-    assert answer.body == api.get(f"jobs/{execution.pk}").body
+    job = api.get(f"jobs/{execution.pk}").body
+    codes = [reason["code"] for reason in job.pop("waits_for")]
+    assert codes == ["no_process", "cron_disabled"]
+    assert answer.body == job
     assert (execution.params, execution.queue) == ({"a": 1, "b": 2}, "mail")
     assert (answer.body["cron_id"], answer.body["param_source"]) == (row.pk, "manual")
     assert api.post(f"crons/{row.pk}/run").body["params"] == {"a": 1, "b": 1}
@@ -180,13 +189,7 @@ def test_the_list_is_paged_and_filtered(api: Api) -> None:
 
 def test_the_list_leaves_out_what_is_long_and_the_detail_has_all_of_it(api: Api) -> None:
     params = {"text": "x" * 1_000_000}
-    job = CronJob.objects.create(
-        name="a",
-        cron_expression="0 1 * * *",
-        handler_name="echo",
-        handler_params=params,
-        description="y" * 1_000_000,
-    )
+    job = cron(handler_params=params, description="y" * 1_000_000)
     listed = api.get("crons")
     assert len(listed.response.content) < 10_000
     assert {"handler_params", "description"}.isdisjoint(listed.body["items"][0])

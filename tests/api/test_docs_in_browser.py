@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from jobu import enqueue
-from jobu.models import CronJob, JobExecution
+from jobu.models import JobExecution
 from tests.api.callers import user
 from tests.browser import Browser
+from tests.builders import cron
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -47,9 +48,7 @@ def test_a_person_can_call_the_api_from_its_documentation(docs: Browser) -> None
 
 def test_what_handlers_and_people_wrote_is_shown_and_not_run(docs: Browser) -> None:
     enqueue("echo", {"text": HOSTILE}, queue=HOSTILE[:80])
-    CronJob.objects.create(
-        name=HOSTILE, description=HOSTILE, cron_expression="0 1 * * *", handler_name="echo"
-    )
+    cron(HOSTILE, description=HOSTILE)
     for operation in ("list_jobs", "list_crons"):
         assert "<script>window.hit = 1" in execute(docs, operation)
     assert docs.script("return window.hit") is None

@@ -11,6 +11,7 @@ from django.test import override_settings
 
 from jobu.models import CronJob, JobExecution
 from tests.api.callers import Api, caller
+from tests.builders import cron
 
 pytestmark = pytest.mark.django_db
 
@@ -92,11 +93,11 @@ def deep(levels: int) -> Any:
     ids=["NUL", "NUL in a key", "surrogate", "deep", "NaN", "list", "text", "number"],
 )
 def test_params_that_no_database_keeps_are_refused(api: Api, params: Any) -> None:
-    cron = CronJob.objects.create(**CRON)
+    job = cron()
     for answer in (
         api.post("jobs", {**JOB, "params": params}),
-        api.post(f"crons/{cron.pk}/run", {"params": params}),
-        api.patch(f"crons/{cron.pk}", {"handler_params": params}),
+        api.post(f"crons/{job.pk}/run", {"params": params}),
+        api.patch(f"crons/{job.pk}", {"handler_params": params}),
     ):
         assert answer.status == 422
         [field] = answer.fields

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jobu.installed import install_command
 from tests.test_public_api import run_python
 
 pytestmark = pytest.mark.pure
@@ -16,5 +17,5 @@ def test_without_the_extra_the_error_names_it() -> None:
         "except ImportError as error: print(type(error).__name__, error)"
     )
     assert run_python(code) == (
-        'MissingExtraError The HTTP API of jobu needs django-ninja: pip install "django-jobu[api]"'
+        f"MissingExtraError The HTTP API of jobu needs django-ninja: {install_command('api')}"
     )

@@ -13,7 +13,8 @@ from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Status, Tally
 from jobu.reading import tally
 from tests.api.callers import Api
-from tests.queue.builders import DAY, finished, needs_row_locks, pending, process, running, together
+from tests.builders import DAY, finished, pending, process, running
+from tests.connections import together
 
 pytestmark = pytest.mark.django_db
 
@@ -157,7 +158,7 @@ def test_the_values_of_a_label_are_bounded(
     assert read("jobu_run_seconds_count", handler="(other)") == 3
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_of_two_counts_at_once_neither_counts_what_the_other_did() -> None:
     begin_long_ago()
@@ -181,7 +182,7 @@ def test_a_count_that_comes_too_late_is_dropped(monkeypatch: pytest.MonkeyPatch)
     assert Tally.objects.get().revision == 1
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_two_first_counts_at_once_make_one_row() -> None:
     assert together(*[tally.count_finished] * 2) == [{}, {}]

@@ -29,7 +29,7 @@ from schemathesis.specs.openapi.checks import (
 
 from jobu.models import CronJob, JobExecution, Status
 from tests.api.callers import KINDS, Api, caller
-from tests.queue.builders import DAY, finished, pending, process, running
+from tests.builders import DAY, cron, finished, pending, process, running
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(180)]
 
@@ -65,11 +65,7 @@ def document(settings: Any) -> dict[str, Any]:
     """The document; and something to find in the database."""
     settings.ALLOWED_HOSTS = ["*"]
     for make in (pending, running, finished):
-        make(
-            job=CronJob.objects.create(
-                name=make.__name__, cron_expression="0 1 * * *", handler_name="echo"
-            )
-        )
+        make(job=cron(make.__name__))
     finished(Status.FAILED)
     for process_kind in ("worker", "dispatcher"):
         process(kind=process_kind, beat_seconds_ago=-DAY)

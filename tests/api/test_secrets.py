@@ -11,9 +11,8 @@ from django.test import Client
 from jobu import handler
 from jobu.masking import MASK
 from jobu.models import CronJob, JobExecution, Status
-from tests.admin.pages import cron
 from tests.api.callers import Api, bearer, caller, session, user
-from tests.queue.builders import finished
+from tests.builders import cron, finished
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("temporary_handlers", "charge")]
 

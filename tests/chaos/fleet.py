@@ -16,7 +16,8 @@ from random import Random
 from typing import Any
 
 from tests.chaos.history import FINAL, Figures, History
-from tests.workers import MANAGE, WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import MANAGE, WorkerProcess, WorkerProcesses
 
 OUTAGE = ("cannot use the database", "will be tried again in")
 """The errors that a process may log while it has no database: its own, and its handlers'."""
@@ -56,8 +57,9 @@ class Fleet:
         """Start everything, and wait until it works."""
         self._manage("migrate", "--verbosity", "0")
         for environment in self._environments:
-            options = ("--pool-size", "4", "--max-poll-interval", "1")
-            self._workers.append(self._processes.start(*options, **environment))
+            self._workers.append(
+                self._processes.start("--pool-size", "4", "--max-poll-interval", "1", **environment)
+            )
         for environment in self._environments[-2:]:
             options = ("rundispatcher", "--poll-interval", "0.5")
             self._dispatchers.append(self._processes.start_command(*options, **environment))

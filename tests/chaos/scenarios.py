@@ -8,22 +8,8 @@ from contextlib import contextmanager
 
 from tests.chaos.fleet import OUTAGE, Chaos
 from tests.chaos.history import Figures
-from tests.chaos.servers import (
-    Clock,
-    PgBouncer,
-    Primary,
-    SmallDisk,
-    Standby,
-    cluster,
-    fake_time,
-)
-from tests.servers import (
-    PrivateMariaDB,
-    PrivateServer,
-    private_server,
-    running,
-    server_folder,
-)
+from tests.chaos.servers import Clock, PgBouncer, Primary, SmallDisk, Standby, cluster, fake_time
+from tests.servers import PrivateMariaDB, PrivateServer, private_server, running, server_folder
 
 Scenario = Callable[[Chaos], Figures]
 SCENARIOS: dict[str, Scenario] = {}

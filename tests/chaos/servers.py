@@ -24,7 +24,7 @@ from tests.servers import (
     server_folder,
     server_user,
 )
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 GALERA = Path("/usr/lib/galera/libgalera_smm.so")
 _FAKE_TIME = {"FAKETIME_DONT_FAKE_MONOTONIC": "1"}

@@ -14,7 +14,7 @@ from jobu.dispatchers.dispatch import dispatch, seconds_to_next
 from jobu.exceptions import OptionError
 from jobu.models import CronJob, JobExecution, Status
 from jobu.queue.rescue import rescue
-from tests.dispatchers.builders import cron, make_due, minute_ago, planned, ticks
+from tests.builders import cron, finished, make_due, minute_ago, planned, ticks
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ THREE_HOURS = timedelta(hours=3)
 
 
 def test_a_new_cron_job_is_planned_and_does_not_fire_the_past() -> None:
-    job = cron()
+    job = cron(cron_expression="* * * * *")
     assert dispatch() == 1
     job.refresh_from_db()
     assert ticks(job) == []
@@ -50,13 +50,13 @@ def test_a_tick_becomes_an_execution_with_a_snapshot_of_the_cron() -> None:
 
 @pytest.mark.parametrize(("misfire", "runs"), [("latest", 1), ("skip", 0), ("all", 36)])
 def test_after_three_hours_of_downtime_the_policy_decides(misfire: str, runs: int) -> None:
-    job = planned(expression="*/5 * * * *", misfire=misfire)
+    job = planned(cron_expression="*/5 * * * *", misfire=misfire)
     # Not a multiple of five minutes ago, so that no tick is on time.
     now = timezone.now()
     newest = now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)
     if now - newest < timedelta(seconds=90):
         CronJob.objects.update(
-            cron_expression="2-57/5 * * * *", planned="cron\n2-57/5 * * * *\nUTC"
+            cron_expression="2-57/5 * * * *", planned="nightly\n2-57/5 * * * *\nUTC"
         )
         newest -= timedelta(minutes=3)
     CronJob.objects.filter(pk=job.pk).update(next_run_at=newest - timedelta(minutes=5 * 35))
@@ -122,7 +122,7 @@ def test_a_tick_that_has_an_execution_is_not_made_again() -> None:
 
 @pytest.mark.parametrize("by_sql", [False, True])
 def test_an_edit_by_any_means_takes_effect_and_fires_nothing_of_the_past(by_sql: bool) -> None:
-    job = planned(expression="0 0 1 1 *")
+    job = planned(cron_expression="0 0 1 1 *")
     assert seconds_to_next() is not None
     if by_sql:
         with connection.cursor() as cursor:
@@ -178,13 +178,7 @@ def test_a_row_that_cannot_be_dispatched_is_marked_once_and_stops_no_other(
 def test_dead_executions_in_a_row_pause_it() -> None:
     job = planned(pause_after_failures=2)
     for minutes, status in ((9, Status.FAILED), (8, Status.SUCCESS), (7, Status.TIMEOUT)):
-        JobExecution.objects.create(
-            job=job,
-            handler_name="echo",
-            status=status,
-            scheduled_time=minute_ago(timedelta(minutes=minutes)),
-            finished_at=timezone.now(),
-        )
+        finished(status, job=job, scheduled_time=minute_ago(timedelta(minutes=minutes)))
     make_due(job)
     dispatch()
     assert JobExecution.objects.pending().count() == 1

@@ -6,8 +6,8 @@ import pytest
 
 from jobu.dispatchers.dispatch import dispatch, seconds_to_next
 from jobu.models import JobExecution
-from tests.dispatchers.builders import many_crons
-from tests.queue.plans import Statement, caught, plan_of
+from tests.builders import many_crons
+from tests.plans import Statement, caught, plan_of
 
 pytestmark = pytest.mark.django_db
 

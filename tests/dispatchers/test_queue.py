@@ -21,8 +21,9 @@ from jobu.handlers.registry import Registry
 from jobu.messages.store import store
 from jobu.models import DeadLetter, JobExecution, Process
 from jobu.reading.depth import count_claimable
-from tests.dispatchers.memory_adapter import MemoryAdapter
-from tests.workers import wait_until
+from tests.builders import dead_letter
+from tests.memory_adapter import MemoryAdapter
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -235,9 +236,7 @@ def test_old_dead_letters_are_pruned_and_open_ones_only_after_longer(
 ) -> None:
     now = timezone.now()
     for number, days in enumerate((1, 40, 40, 40, 91)):
-        DeadLetter.objects.create(
-            adapter="memory", source_id=str(number), body=b"", received_at=now - timedelta(days)
-        )
+        dead_letter(source_id=str(number), received_at=now - timedelta(days))
     DeadLetter.objects.filter(source_id__in="02").update(requeued_at=now)
     DeadLetter.objects.filter(source_id="3").update(discarded_at=now)
     dispatcher = QueueDispatcher(adapter=adapter)

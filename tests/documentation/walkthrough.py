@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.documentation.blocks import Block, blocks_of
 from tests.packaging.distributions import ROOT, clean_environment, run
 from tests.servers import free_port
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 _UNTIL_CTRL_C = ("make demo", "make run", "python manage.py runworker", "python manage.py runjobu")
 _RELOADED = "all processes are started again"
@@ -36,6 +36,7 @@ _TAKEN_ALONG = (
 
 def fresh_checkout(folder: Path) -> Path:
     """Copy what a clone has, and nothing that was made in this one."""
+    folder.mkdir(parents=True)
     ignored = shutil.ignore_patterns("__pycache__", "*.sqlite3*", ".env")
     for name in _TAKEN_ALONG:
         if (ROOT / name).is_dir():
@@ -74,10 +75,10 @@ class Walkthrough:
                 case _:
                     raise AssertionError(f"Nobody can follow a block in {block.language}.")
 
-    def executions(self) -> list[tuple[str, str]]:
+    def executions(self) -> list[tuple[str, ...]]:
         return self._query("SELECT handler_name, status FROM jobu_jobexecution ORDER BY id")
 
-    def cron_jobs(self) -> list[tuple[str]]:
+    def cron_jobs(self) -> list[tuple[str, ...]]:
         return self._query("SELECT handler_name FROM jobu_cronjob WHERE is_enabled")
 
     @property

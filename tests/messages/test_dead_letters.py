@@ -12,24 +12,26 @@ from jobu.exceptions import DeadLetterError, MessageError
 from jobu.messages.dead_letters import discard, requeue
 from jobu.messages.store import store
 from jobu.models import CronJob, DeadLetter, JobExecution
-from tests.queue.builders import together
+from tests.builders import cron, message
+from tests.connections import together
 
 pytestmark = pytest.mark.django_db
 
 GOOD = {"handler_name": "echo", "params": {"a": 1}, "job_id": 77}
 
 
-def dead_letter(body: bytes | None = None) -> DeadLetter:
-    store([QueueMessage(id="events:0:1", body=body or json.dumps(GOOD).encode())], "kafka")
+def refused(body: bytes | None = None) -> DeadLetter:
+    """Store a message that becomes a dead letter, because its cron job is missing if not else."""
+    assert store([message(1, body, **GOOD)], "kafka") != []
     return DeadLetter.objects.get()
 
 
 def make_the_missing_cron() -> CronJob:
-    return CronJob.objects.create(pk=77, name="c", cron_expression="0 0 * * *", handler_name="echo")
+    return cron(pk=77)
 
 
 def test_a_dead_letter_is_requeued_once_its_cause_is_gone() -> None:
-    letter = dead_letter()
+    letter = refused()
     with pytest.raises(MessageError, match="No cron job has the id 77"):
         requeue(letter)
     letter.refresh_from_db()
@@ -45,7 +47,7 @@ def test_a_dead_letter_is_requeued_once_its_cause_is_gone() -> None:
 
 
 def test_a_dead_letter_is_requeued_with_an_edited_body_and_keeps_its_own() -> None:
-    letter = dead_letter(b"oops")
+    letter = refused(b"oops")
     execution = requeue(letter.pk, '{"handler": "echo", "params": {"ä": 2}}')
     assert execution.params == {"ä": 2}
     letter.refresh_from_db()
@@ -55,7 +57,7 @@ def test_a_dead_letter_is_requeued_with_an_edited_body_and_keeps_its_own() -> No
 
 @pytest.mark.parametrize("body", [b"{", "{", b'{"handler": "nobody"}', '{"handler": "\ud800"}'])
 def test_an_edited_body_that_is_no_better_changes_nothing(body: bytes | str) -> None:
-    letter = dead_letter(b"oops")
+    letter = refused(b"oops")
     with pytest.raises(MessageError):
         requeue(letter, body)
     assert DeadLetter.objects.open().count() == 1
@@ -63,7 +65,7 @@ def test_an_edited_body_that_is_no_better_changes_nothing(body: bytes | str) -> 
 
 
 def test_a_dead_letter_is_requeued_once() -> None:
-    letter = dead_letter(b"oops")
+    letter = refused(b"oops")
     requeue(letter, b'{"handler": "echo"}')
     with pytest.raises(DeadLetterError, match="requeued before"):
         requeue(letter, b'{"handler": "echo"}')
@@ -74,7 +76,7 @@ def test_a_dead_letter_is_requeued_once() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_requeue_at_once_one_succeeds() -> None:
-    letter = dead_letter(b"oops")
+    letter = refused(b"oops")
 
     def attempt() -> bool:
         try:
@@ -88,7 +90,7 @@ def test_of_two_who_requeue_at_once_one_succeeds() -> None:
 
 
 def test_a_requeued_message_that_comes_again_creates_nothing() -> None:
-    letter = dead_letter()
+    letter = refused()
     make_the_missing_cron()
     requeue(letter)
     store([QueueMessage(id="events:0:1", body=json.dumps(GOOD).encode())], "kafka")
@@ -97,14 +99,14 @@ def test_a_requeued_message_that_comes_again_creates_nothing() -> None:
 
 def test_a_requeued_message_whose_dedupe_key_is_taken_is_that_execution() -> None:
     store([QueueMessage(id="events:0:0", body=b'{"handler": "echo", "dedupe_key": "k"}')], "kafka")
-    letter = dead_letter(b"oops")
+    letter = refused(b"oops")
     taken = JobExecution.objects.get()
     assert requeue(letter, b'{"handler": "echo", "dedupe_key": "k"}') == taken
 
 
 def test_a_requeued_message_whose_dedupe_key_is_another_handlers_changes_nothing() -> None:
     store([QueueMessage(id="events:0:0", body=b'{"handler": "echo", "dedupe_key": "k"}')], "kafka")
-    letter = dead_letter(b"oops")
+    letter = refused(b"oops")
     with pytest.raises(MessageError, match="belongs to an execution of 'echo'"):
         requeue(letter, b'{"handler": "sleep", "dedupe_key": "k"}')
     assert (letter.is_open, JobExecution.objects.count()) == (True, 1)
@@ -113,7 +115,7 @@ def test_a_requeued_message_whose_dedupe_key_is_another_handlers_changes_nothing
 def test_a_letter_that_was_too_large_is_requeued_once_the_limit_allows_it() -> None:
     body = b'{"handler": "echo", "params": {"text": "%s"}}' % (b"x" * 1000)
     with override_settings(JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES=1000):
-        letter = dead_letter(body)
+        letter = refused(body)
         with pytest.raises(
             MessageError, match="JOBU_QUEUE_DISPATCHER_MAX_MESSAGE_BYTES allows 1,000"
         ):
@@ -131,7 +133,7 @@ def test_a_letter_with_a_long_id_has_the_key_that_its_message_would_have() -> No
 
 
 def test_a_discarded_letter_is_not_open_and_can_still_be_requeued() -> None:
-    letter = dead_letter(b"oops")
+    letter = refused(b"oops")
     discard(letter)
     first = letter.discarded_at
     discard(letter)
@@ -153,7 +155,7 @@ def test_a_letter_that_is_gone_is_said_to_be_gone() -> None:
 
 
 def test_a_requeued_letter_outlives_its_execution() -> None:
-    letter = dead_letter(b"oops")
+    letter = refused(b"oops")
     requeue(letter, b'{"handler": "echo"}').delete()
     letter.refresh_from_db()
     assert letter.execution is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest import mock
 
 from django.db import connections
@@ -25,7 +26,7 @@ def empty_database(purpose: str) -> Iterator[BaseDatabaseWrapper]:
     settings["TEST"]["NAME"] = name
     connections.settings[purpose] = settings
     connection = connections[purpose]
-    creation = connection.creation
+    creation: Any = connection.creation
     server_database = settings["NAME"]
     creation._create_test_db(verbosity=0, autoclobber=True)
     try:

@@ -24,7 +24,7 @@ _COLUMN = re.compile(r", (?=[\"`]\w+[\"`] [^)]|CONSTRAINT )")
 
 def newest_migration() -> str:
     [(_app, name)] = MigrationLoader(None).graph.leaf_nodes("jobu")
-    return name
+    return str(name)
 
 
 def migrate_to(connection: BaseDatabaseWrapper, migration: str | None) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,45 +10,18 @@ import pytest
 from django.db import DataError, IntegrityError, connection, transaction
 
 from jobu.dialects import DatabaseNow
-from jobu.models import CronJob, JobExecution, Status
+from jobu.models import JobExecution, Status
 from jobu.outcomes import FINISHED
-from tests.queue.builders import column, database_now, finished, pending, running
+from tests.builders import column, cron, database_now, finished, pending, running
+from tests.models.refusal import refused
 
 pytestmark = pytest.mark.django_db
 
+
 TICK = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
+
+
 LOOK_ALIKES = ("mail", "Mail", "MAIL", "mail ", " mail", "máil")
-
-
-def refused(execution: JobExecution, **change: Any) -> bool:
-    """Tell whether the database, not a validator, refuses the change."""
-    try:
-        with transaction.atomic():
-            JobExecution.objects.filter(pk=execution.pk).update(**change)
-    except (IntegrityError, DataError):
-        return True
-    return False
-
-
-@contextmanager
-def session_in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Move the session nine hours ahead of UTC, and this process, which is SQLite's server."""
-    there, back = {
-        "postgresql": ("SET TIME ZONE 'Asia/Tokyo'", "SET TIME ZONE 'UTC'"),
-        "mysql": ("SET time_zone = '+09:00'", "SET time_zone = @@global.time_zone"),
-        "sqlite": ("SELECT 1", "SELECT 1"),
-    }[connection.vendor]
-    with monkeypatch.context() as patch, connection.cursor() as cursor:
-        patch.setenv("TZ", "Asia/Tokyo")
-        time.tzset()
-        cursor.execute(there)
-        yield
-        cursor.execute(back)
-    time.tzset()
-
-
-def cron(name: str = "nightly") -> CronJob:
-    return CronJob.objects.create(name=name, cron_expression="0 0 * * *", handler_name="echo")
 
 
 @pytest.mark.parametrize("status", ["DONE", "", "pending", "Pending", "PENDING "])
@@ -202,40 +172,8 @@ def test_a_new_execution_is_due_at_once_by_the_databases_clock() -> None:
         assert before <= column(execution, name) <= after
 
 
-def test_the_databases_clock_is_utc_whatever_the_zone_of_the_session(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    before = database_now()
-    written_here = pending()
-    with session_in_tokyo(monkeypatch):
-        written_there = pending()
-        recent = set(
-            JobExecution.objects.filter(
-                available_at__gt=DatabaseNow(-1800), available_at__lte=DatabaseNow()
-            )
-        )
-    assert recent == {written_here, written_there}
-    assert before <= column(written_there, "available_at") <= database_now()
-
-
-def test_the_databases_clock_moves_inside_a_transaction() -> None:
-    with transaction.atomic():
-        first = database_now()
-        assert any(database_now() > first for _ in range(100_000))
-
-
-def test_the_databases_clock_can_be_read_ahead_and_back() -> None:
-    before = database_now()
-    ahead = column(pending(available_at=DatabaseNow(3600)), "available_at")
-    back = column(pending(available_at=DatabaseNow(-0.5)), "available_at")
-    after = database_now()
-    millisecond = timedelta(milliseconds=1)
-    assert before - millisecond <= ahead - timedelta(hours=1) <= after + millisecond
-    assert before - millisecond <= back + timedelta(seconds=0.5) <= after + millisecond
-
-
 def test_a_saved_execution_knows_the_times_that_the_database_gave_it() -> None:
-    execution = JobExecution.objects.create(handler_name="echo")
+    execution = pending()
     assert (execution.available_at, execution.created_at) == JobExecution.objects.values_list(
         "available_at", "created_at"
     ).get(pk=execution.pk)

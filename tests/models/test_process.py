@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import DataError, IntegrityError, transaction
+from django.db import IntegrityError, transaction
 
 from jobu.models import Process
 from jobu.models.process import ProcessKind
-from tests.queue.builders import database_now, process
+from tests.builders import database_now, process
+from tests.models.refusal import refused
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("kind", ["webserver", "", "WORKER", "worker "])
 def test_an_unknown_kind_is_refused(kind: str) -> None:
-    row = process()
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Process.objects.filter(pk=row.pk).update(kind=kind)
+    assert refused(process(), kind=kind)
 
 
 @pytest.mark.parametrize("kind", ProcessKind.values)
@@ -28,9 +27,7 @@ def test_every_kind_is_accepted(kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["pid", "slots"])
 def test_a_negative_number_is_refused(name: str) -> None:
-    row = process()
-    with pytest.raises((IntegrityError, DataError)), transaction.atomic():
-        Process.objects.filter(pk=row.pk).update(**{name: -1})
+    assert refused(process(), **{name: -1})
 
 
 def test_each_boot_has_an_id_of_its_own() -> None:

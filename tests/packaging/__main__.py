@@ -71,6 +71,7 @@ def install_with(extra: str, wheel: Path, folder: Path, alone: Environment) -> N
 
 def try_out(environment: Environment, folder: Path) -> None:
     run(environment.bin / "jobu", "init", "my_shop", cwd=folder)
+    environment.install("-r", folder / "my_shop" / "requirements.txt")
     run(environment.python, "-W", "error", "manage.py", "test", cwd=folder / "my_shop")
 
 

@@ -9,7 +9,7 @@ import pytest
 from jobu.dialects import DatabaseNow
 from jobu.models import Process
 from jobu.processes.heartbeat import Heartbeat
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 

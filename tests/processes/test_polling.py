@@ -9,7 +9,7 @@ from django.db import connections
 
 from jobu.processes import polling
 from jobu.processes.polling import PollingProcess
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

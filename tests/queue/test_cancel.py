@@ -12,17 +12,8 @@ from jobu import cancel
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Status
 from jobu.outcomes import FINISHED
-from tests.queue.builders import (
-    claim_now,
-    database_now,
-    finished,
-    patiently,
-    pending,
-    rolled_back,
-    running,
-    snapshot,
-    together,
-)
+from tests.builders import claim_now, database_now, finished, pending, running, snapshot
+from tests.connections import patiently, rolled_back, together
 
 pytestmark = pytest.mark.django_db
 

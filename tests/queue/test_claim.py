@@ -16,20 +16,17 @@ from jobu.models import JobExecution, Status
 from jobu.queue.claim import claim, claim_in_one_statement
 from jobu.queue.lanes import Lane, find_lanes
 from jobu.transactions import write_transaction
-from tests.queue.builders import (
+from tests.builders import (
     DAY,
     claim_now,
     column,
     database_now,
     finished,
-    locked_elsewhere,
-    needs_row_locks,
-    patiently,
     pending,
     running,
     snapshot,
-    together,
 )
+from tests.connections import locked_elsewhere, patiently, together
 
 pytestmark = pytest.mark.django_db
 
@@ -252,7 +249,7 @@ def claim_everything() -> list[int]:
     return claimed
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_a_row_that_somebody_locks_is_skipped_not_waited_for() -> None:
     executions = [pending() for _ in range(5)]
@@ -261,7 +258,7 @@ def test_a_row_that_somebody_locks_is_skipped_not_waited_for() -> None:
     assert claimed_ids() == ids([executions[0], executions[2]])
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_a_lane_that_is_all_locked_does_not_hide_the_next_one() -> None:
     high, low = pending(priority=1), pending()

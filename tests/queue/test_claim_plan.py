@@ -8,9 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management.color import no_style
 from django.db import connection
 from django.db.models import Max
+from django.test import Client
 
 from jobu.conf import settings
 from jobu.dialects import DatabaseNow, dialect_for
@@ -25,9 +27,10 @@ from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle
 from jobu.reading.tally import count_finished
 from jobu.transactions import write_transaction
+from tests.admin.pages import list_of, page_of
 from tests.api.callers import caller
-from tests.queue.builders import DAY, attempt_of, claim_now, process, running
-from tests.queue.plans import TABLE, Plan, Statement, caught, plan_of
+from tests.builders import DAY, attempt_of, claim_now, cron, pending, process, running
+from tests.plans import TABLE, Plan, Statement, caught, plan_of
 
 pytestmark = pytest.mark.django_db
 
@@ -274,8 +277,8 @@ def test_a_prune_finds_old_history_by_the_index_of_finish_times() -> None:
     ids=str,
 )
 def test_no_page_of_executions_over_http_scans_them(query: dict[str, Any]) -> None:
-    job = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
-    JobExecution.objects.create(handler_name="echo", job=job)
+    job = cron()
+    pending(job=job)
     query = {name: job.pk if value == "CRON" else value for name, value in query.items()}
     api = caller("read token")
     newest = JobExecution.objects.order_by("-pk").values_list("pk", flat=True)[0]
@@ -287,6 +290,30 @@ def test_no_page_of_executions_over_http_scans_them(query: dict[str, Any]) -> No
             plan = plan_of(statement)
             assert plan.indexes, f"{statement.sql}\n{plan.text}"
             assert not plan.scans, f"{statement.sql}\n{plan.text}"
+
+
+def test_a_page_of_a_cron_job_reads_none_of_the_others() -> None:
+    old = CronJob.objects.create(name="a", cron_expression="0 1 * * *", handler_name="echo")
+    ids = JobExecution.objects.order_by("id").values_list("pk", flat=True)
+    # With very many before and after them.
+    start = ids[FINISHED_ROWS // 2]
+    its = JobExecution.objects.filter(pk__range=(start, start + FINISHED_ROWS // 10))
+    count = its.update(job=old)
+    assert count > 10_000
+    visitor = Client()
+    visitor.force_login(User.objects.create_superuser("operator"))
+    api = caller("read token")
+    middle = start + count // 2
+    with caught() as statements:
+        assert api.get("jobs", cron_id=old.pk).status == 200
+        assert api.get("jobs", cron_id=old.pk, cursor=middle).status == 200
+        for query in ({}, {"before": middle}, {"after": middle}):
+            assert visitor.get(list_of(JobExecution, cron=old.pk, **query)).status_code == 200
+        assert visitor.get(page_of(JobExecution.objects.get(pk=middle))).status_code == 200
+        assert visitor.get(list_of(CronJob)).status_code == 200
+    pages = [s for s in reads(statements) if "job_id" in s.sql.partition(" WHERE ")[2]]
+    assert len(pages) >= 8
+    assert_goes_by("jobu_exec_job", pages)
 
 
 def test_counting_what_finished_reads_only_that() -> None:

@@ -9,7 +9,8 @@ from jobu.exceptions import NotJSONError
 from jobu.models import JobExecution, Status
 from jobu.outcomes import FINISHED
 from jobu.queue.actions import cancel_many, discard_many, raise_priority_many, retry_many
-from tests.queue.builders import claim_now, column, finished, patiently, pending, running, together
+from tests.builders import claim_now, column, finished, pending, running
+from tests.connections import patiently, together
 
 pytestmark = pytest.mark.django_db
 

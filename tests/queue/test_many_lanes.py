@@ -23,19 +23,9 @@ from jobu.queue.lanes import Place, find_lanes, look
 from jobu.queue.settle import settle
 from jobu.reading.depth import count_claimable
 from jobu.transactions import write_transaction
-from tests.queue.builders import (
-    claim_now,
-    claimed,
-    column,
-    failure,
-    locked_elsewhere,
-    needs_row_locks,
-    pending,
-    row_of,
-    store,
-    together,
-)
-from tests.queue.plans import caught
+from tests.builders import claim_now, claimed, column, failure, pending, row_of, settle_now
+from tests.connections import locked_elsewhere, together
+from tests.plans import caught
 
 pytestmark = pytest.mark.django_db
 
@@ -155,14 +145,14 @@ def test_what_is_retried_is_in_its_lane_at_once() -> None:
 
 def test_a_retry_in_backoff_can_be_set_aside_like_anything_else() -> None:
     [attempt] = claimed(max_retry=3)
-    store(failure(attempt, delay=1000))
+    settle_now(failure(attempt, delay=1000))
     fill(20, available_at=DatabaseNow(500))
     for _ in range(5):
         find_lanes()
     assert row_of(attempt).aside_until == row_of(attempt).available_at
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_what_somebody_locks_is_moved_the_next_time() -> None:
     locked, other = (

@@ -17,6 +17,7 @@ from jobu.dispatchers.dispatch import dispatch
 from jobu.messages.store import store
 from jobu.models import CronJob, JobExecution, Status
 from jobu.testing import immediate
+from tests.builders import cron
 from tests.project.shop.models import Effect
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +25,8 @@ pytestmark = pytest.mark.django_db
 START = datetime(2026, 3, 1, 6, 0, tzinfo=UTC)
 
 
-def cron(**fields: Any) -> CronJob:
-    return CronJob.objects.create(
+def hourly(**fields: Any) -> CronJob:
+    return cron(
         **{
             "name": "hourly",
             "cron_expression": "0 * * * *",
@@ -59,16 +60,16 @@ def by_enqueue_many() -> None:
 
 
 def by_tick() -> None:
-    cron()
+    hourly()
     tick()
 
 
 def by_run_now() -> None:
-    cron().run_now({"note": "now"})
+    hourly().run_now({"note": "now"})
 
 
 def by_backfill() -> None:
-    job = cron()
+    job = hourly()
     for _ in range(2):
         job.backfill(START, START)
 
@@ -161,7 +162,7 @@ def test_a_receiver_that_fails_does_not_keep_ticks_from_being_stored(
         Effect.objects.create(execution_id=execution.pk, note="half done")
         raise OSError("no route to host")
 
-    cron()
+    hourly()
     signals.execution_enqueued.connect(fail)
     try:
         tick()
@@ -177,7 +178,7 @@ def test_a_receiver_that_fails_keeps_run_now_from_storing_anything() -> None:
     def fail(**_: Any) -> None:
         raise OSError("no route to host")
 
-    job = cron()
+    job = hourly()
     signals.execution_enqueued.connect(fail)
     try:
         with pytest.raises(OSError, match="no route"):
@@ -189,7 +190,7 @@ def test_a_receiver_that_fails_keeps_run_now_from_storing_anything() -> None:
 
 def test_without_receivers_all_ticks_of_a_dispatch_are_one_insert() -> None:
     for number in range(3):
-        cron(name=f"cron {number}", misfire="all", misfire_window_seconds=6 * 3600)
+        hourly(name=f"cron {number}", misfire="all", misfire_window_seconds=6 * 3600)
     dispatch()
     CronJob.objects.update(next_run_at=datetime.now(UTC) - timedelta(hours=4))
     with CaptureQueriesContext(connection) as queries:
@@ -201,7 +202,7 @@ def test_without_receivers_all_ticks_of_a_dispatch_are_one_insert() -> None:
 
 
 def test_what_a_cron_job_enqueues_is_what_the_model_would_store() -> None:
-    job = cron(queue="mail", priority=3, max_retry=5, timeout_seconds=60)
+    job = hourly(queue="mail", priority=3, max_retry=5, timeout_seconds=60)
     job.backfill(START, START)
     stored = JobExecution.objects.get()
     created = JobExecution.objects.create(

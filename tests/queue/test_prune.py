@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Any
-
 import pytest
-from django.utils import timezone
 
 from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, JobExecution, LogLine, Status
 from jobu.outcomes import FINISHED
 from jobu.queue.prune import prune
-from tests.queue.builders import (
-    DAY,
-    finished,
-    locked_elsewhere,
-    needs_row_locks,
-    patiently,
-    pending,
-    running,
-    together,
-)
-from tests.queue.plans import caught
+from tests.builders import DAY, cron, finished, log_line, pending, running
+from tests.connections import locked_elsewhere, patiently, together
+from tests.plans import caught
 
 pytestmark = pytest.mark.django_db
 
@@ -111,13 +99,13 @@ def test_nothing_to_prune_is_one_question() -> None:
 
 
 def test_a_prune_leaves_crons_alone() -> None:
-    cron = CronJob.objects.create(name="n", cron_expression="0 0 * * *", handler_name="echo")
-    finished(days_ago=31, job=cron)
+    job = cron()
+    finished(days_ago=31, job=job)
     assert sum(prune(30)) == 1
-    assert list(CronJob.objects.all()) == [cron]
+    assert list(CronJob.objects.all()) == [job]
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_locked_rows_are_left_for_next_time() -> None:
     executions = [finished(days_ago=31) for _ in range(5)]
@@ -148,21 +136,10 @@ def test_two_who_prune_together_delete_each_execution_once() -> None:
     assert left() == {recent}
 
 
-def line(execution_id: int, **fields: Any) -> LogLine:
-    return LogLine.objects.create(
-        execution_id=execution_id,
-        attempt=1,
-        level=logging.INFO,
-        logger="shop",
-        message="hello",
-        **{"logged_at": timezone.now(), **fields},
-    )
-
-
 def test_log_lines_go_with_their_execution() -> None:
     old, recent = finished(days_ago=31, result="x" * 1000), finished()
-    line(old.pk), line(old.pk)
-    kept = line(recent.pk)
+    log_line(old.pk), log_line(old.pk)
+    kept = log_line(recent.pk)
     with caught() as statements:
         assert sum(prune(30)) == 1
     assert list(LogLine.objects.all()) == [kept]
@@ -173,8 +150,8 @@ def test_log_lines_that_were_written_after_their_execution_was_deleted_go_too() 
     gone, oldest = finished(), finished(days_ago=31)
     gone_id = gone.pk
     gone.delete()
-    line(gone_id)
-    kept = line(finished().pk)
+    log_line(gone_id)
+    kept = log_line(finished().pk)
     assert sum(prune(30)) == 1
     assert oldest not in left()
     assert list(LogLine.objects.all()) == [kept]

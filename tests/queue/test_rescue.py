@@ -17,21 +17,18 @@ from jobu.models import JobExecution, Process, Status
 from jobu.outcomes import Outcome
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle_one_by_one
-from tests.queue.builders import (
+from tests.builders import (
     attempt_of,
     column,
     database_now,
     failure,
     finished,
-    locked_elsewhere,
-    needs_row_locks,
-    patiently,
     pending,
     process,
     running,
     snapshot,
-    together,
 )
+from tests.connections import locked_elsewhere, patiently, together
 
 pytestmark = pytest.mark.django_db
 
@@ -141,7 +138,7 @@ def test_an_execution_whose_handler_is_gone_is_rescued_by_the_default_rule() -> 
     assert (execution.status, execution.retry_count) == (Status.PENDING, 1)
 
 
-@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.usefixtures("temporary_handlers")
 def test_the_retry_waits_as_long_as_the_handlers_backoff_says() -> None:
     @handler("own", backoff=lambda failures: 1000 * failures)
     def own() -> None: ...
@@ -153,7 +150,7 @@ def test_the_retry_waits_as_long_as_the_handlers_backoff_says() -> None:
     assert 1900 < (execution.available_at - database_now()).total_seconds() < 2000.01
 
 
-@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.usefixtures("temporary_handlers")
 def test_one_execution_that_cannot_be_stored_does_not_keep_the_others_lost() -> None:
     @handler("own", backoff=lambda _failures: 1e300)
     def own() -> None: ...
@@ -238,7 +235,7 @@ def test_rescuers_that_come_together_rescue_each_execution_once() -> None:
     assert set(JobExecution.objects.values_list("status", flat=True)) == {Status.PENDING}
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_a_locked_row_is_left_for_next_time() -> None:
     locked, free = running(), running()
@@ -249,7 +246,7 @@ def test_a_locked_row_is_left_for_next_time() -> None:
     assert list(JobExecution.objects.running()) == [living]
 
 
-@needs_row_locks
+@pytest.mark.row_locks
 @pytest.mark.django_db(transaction=True)
 def test_a_process_is_not_forgotten_while_one_of_its_executions_is_still_to_be_rescued() -> None:
     dead = process(beat_seconds_ago=STALE)

@@ -6,21 +6,19 @@ import pytest
 
 from jobu import retry
 from jobu.models import JobExecution, Status
-from tests.queue.builders import (
+from tests.builders import (
     attempt_of,
     claim_now,
     database_now,
     failure,
     finished,
-    patiently,
     pending,
-    rolled_back,
     row_of,
     running,
+    settle_now,
     snapshot,
-    store,
-    together,
 )
+from tests.connections import patiently, rolled_back, together
 
 pytestmark = pytest.mark.django_db
 
@@ -51,12 +49,12 @@ def test_a_dead_execution_goes_back_with_all_its_attempts(status: Status) -> Non
 
 def test_a_retried_execution_may_fail_as_often_as_a_new_one() -> None:
     execution = running(max_retry=2, retry_count=1)
-    store(failure(attempt_of(execution), delay=0))
+    settle_now(failure(attempt_of(execution), delay=0))
     assert retry(execution)
     [first] = claim_now()
-    store(failure(first, delay=0))
+    settle_now(failure(first, delay=0))
     [second] = claim_now()
-    store(failure(second, delay=0))
+    settle_now(failure(second, delay=0))
     final = row_of(second)
     assert (final.status, final.retry_count, final.attempt) == (Status.FAILED, 2, 3)
     assert [error["attempt"] for error in final.errors] == [1, 2, 3]

@@ -16,7 +16,7 @@ from jobu.outcomes import Outcome
 from jobu.queue.actions import cancel
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle_one_by_one
-from tests.queue.builders import claim_now, claimed, failure, row_of, snapshot, store
+from tests.builders import claim_now, claimed, failure, row_of, settle_now, snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -63,7 +63,7 @@ def test_a_late_outcome_is_dropped_with_a_line_in_the_log(
     rescue()
     JobExecution.objects.update(available_at=DatabaseNow(-1))
     [again] = claim_now()
-    store(outcomes.succeeded(again, '"of the second run"'))
+    settle_now(outcomes.succeeded(again, '"of the second run"'))
     before = snapshot()
     caplog.clear()
     assert settle_one_by_one([kind(lost)]) == []
@@ -89,7 +89,7 @@ def test_an_outcome_that_an_unanswered_commit_stored_is_not_late(
 ) -> None:
     [attempt] = claimed()
     outcome = kind(attempt)
-    store(outcome)
+    settle_now(outcome)
     before = snapshot()
     assert settle_one_by_one([outcome]) == [outcome]
     assert snapshot() == before
@@ -102,7 +102,7 @@ def test_a_retry_that_an_unanswered_commit_stored_as_cancelled_is_not_late(
     [attempt] = claimed()
     cancel(attempt.execution_id)
     outcome = retry(attempt)
-    store(outcome)
+    settle_now(outcome)
     assert row_of(attempt).status == Status.CANCELLED
     assert settle_one_by_one([outcome]) == [outcome]
     assert warnings(caplog) == []
@@ -110,7 +110,7 @@ def test_a_retry_that_an_unanswered_commit_stored_as_cancelled_is_not_late(
 
 def test_what_an_atomic_run_stored_itself_is_not_late(caplog: pytest.LogCaptureFixture) -> None:
     stored, other = claimed(2)
-    store(success(stored))
+    settle_now(success(stored))
     given = [success(stored)._replace(is_stored=True), success(other)]
     assert settle_one_by_one(given) == given
     assert warnings(caplog) == []

@@ -19,8 +19,8 @@ from jobu.models import Status
 from jobu.outcomes import Outcome
 from jobu.queue.lanes import find_lanes
 from jobu.queue.settle import REFUSED, settle, settle_one_by_one
-from tests.queue.builders import claim_now, claimed, failure, row_of, snapshot, store
-from tests.queue.plans import caught
+from tests.builders import claim_now, claimed, failure, row_of, settle_now, snapshot
+from tests.plans import caught
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def succeeded(request: pytest.FixtureRequest) -> Succeeded:
 
 def test_a_failure_keeps_its_message_and_traceback_letter_by_letter() -> None:
     [attempt] = claimed()
-    store(outcomes.failed(attempt, TRICKY, TRICKY * 10, retry_delay=None))
+    settle_now(outcomes.failed(attempt, TRICKY, TRICKY * 10, retry_delay=None))
     execution = row_of(attempt)
     assert execution.error_message == TRICKY
     [error] = execution.errors
@@ -78,7 +78,7 @@ def test_a_failure_keeps_its_message_and_traceback_letter_by_letter() -> None:
 )
 def test_a_result_comes_back_as_it_went_in(result: Any, succeeded: Succeeded) -> None:
     [attempt] = claimed()
-    store(succeeded(attempt, encode(result, "It")))
+    settle_now(succeeded(attempt, encode(result, "It")))
     stored = row_of(attempt).result
     assert stored == result
     assert type(stored) is type(result)
@@ -87,10 +87,10 @@ def test_a_result_comes_back_as_it_went_in(result: Any, succeeded: Succeeded) ->
 def test_progress_is_kept_when_a_later_outcome_has_none(succeeded: Succeeded) -> None:
     [attempt] = claimed()
     progress = {"done": 6.02e23, "total": 2.5, "note": TRICKY}
-    store(failure(attempt, delay=0)._replace(progress=progress))
+    settle_now(failure(attempt, delay=0)._replace(progress=progress))
     assert row_of(attempt).progress == progress
     [again] = claim_now()
-    store(succeeded(again, None))
+    settle_now(succeeded(again, None))
     assert row_of(again).progress == progress
 
 
@@ -98,9 +98,9 @@ def test_a_success_of_a_later_attempt_leaves_nothing_of_the_failure_before(
     succeeded: Succeeded,
 ) -> None:
     [attempt] = claimed()
-    store(failure(attempt, delay=0)._replace(result="1"))
+    settle_now(failure(attempt, delay=0)._replace(result="1"))
     [again] = claim_now()
-    store(succeeded(again, None))
+    settle_now(succeeded(again, None))
     execution = row_of(again)
     assert (execution.status, execution.result) == (Status.SUCCESS, None)
     assert (execution.error_message, execution.retry_count, execution.attempt) == ("", 1, 2)
@@ -119,7 +119,7 @@ def test_large_outcomes_go_in_several_statements(succeeded: Succeeded) -> None:
 def test_a_result_of_the_largest_size_is_stored(succeeded: Succeeded) -> None:
     [attempt] = claimed()
     # Two escapes for each character: one in the result, one in what carries it.
-    store(succeeded(attempt, json.dumps('"' * (500 * 1024))))
+    settle_now(succeeded(attempt, json.dumps('"' * (500 * 1024))))
     assert row_of(attempt).result == '"' * (500 * 1024)
 
 
@@ -138,7 +138,7 @@ def test_a_batch_with_an_outcome_that_the_database_refuses_changes_nothing(
     good, bad = claimed(2)
     before = snapshot()
     with pytest.raises(REFUSED):
-        store(succeeded(good, "1"), succeeded(bad, refused_result()))
+        settle_now(succeeded(good, "1"), succeeded(bad, refused_result()))
     assert snapshot() == before
 
 
@@ -164,7 +164,7 @@ def test_an_outcome_that_the_database_refuses_fails_alone_and_says_why(
     assert text in record.getMessage()
 
 
-@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.usefixtures("temporary_handlers")
 @pytest.mark.parametrize("delay", [1e12, 3e11, 1e300])
 def test_a_backoff_beyond_the_calendar_does_not_make_the_queue_unreadable(delay: float) -> None:
     @handler("own", backoff=lambda _failures: delay)

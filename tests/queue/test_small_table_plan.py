@@ -11,8 +11,8 @@ from jobu import enqueue_many
 from jobu.dialects import dialect_of
 from jobu.outcomes import succeeded
 from jobu.queue.settle import settle
-from tests.queue.builders import claim_now
-from tests.queue.plans import caught, plan_of
+from tests.builders import claim_now
+from tests.plans import caught, plan_of
 
 
 @pytest.mark.django_db(transaction=True)

@@ -22,8 +22,8 @@ from jobu.queue.lanes import MAX_LANES, Lane, find_lanes
 from jobu.queue.rescue import rescue
 from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
-from tests.queue.builders import process
-from tests.queue.plans import Statement, caught
+from tests.builders import process
+from tests.plans import Statement, caught
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

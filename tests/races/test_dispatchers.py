@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 
 from jobu.models import CronJob, JobExecution, Process
-from tests.dispatchers.builders import cron, minute_ago, planned
-from tests.workers import WorkerProcesses, wait_until
+from tests.builders import cron, minute_ago, planned
+from tests.waiting import wait_until
+from tests.workers import WorkerProcesses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
@@ -56,7 +57,7 @@ def test_the_dispatcher_makes_executions_while_it_runs_and_stops_at_a_signal(
 ) -> None:
     dispatcher = workers.start_command("rundispatcher", "--poll-interval", "0.3")
     wait_until(lambda: Process.objects.filter(kind="dispatcher").exists(), "it", workers.logs)
-    job = cron()
+    job = cron(cron_expression="* * * * *")
     wait_until(
         lambda: CronJob.objects.get(pk=job.pk).next_run_at is not None, "its plan", workers.logs
     )

@@ -13,7 +13,8 @@ from django.db.models import Count
 from jobu import enqueue, enqueue_many
 from jobu.models import CronJob, JobExecution, Process, Status
 from tests.project.shop.models import Effect
-from tests.workers import WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcesses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 

@@ -14,7 +14,8 @@ import pytest
 from tests.machines import Machine, another_machine
 from tests.races.test_outage import manage, report
 from tests.servers import private_server
-from tests.workers import WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcess, WorkerProcesses
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
 
@@ -34,7 +35,6 @@ def environment_of_all() -> Iterator[tuple[Machine, dict[str, str]]]:
             "JOBU_TEST_PROCESS": "1",
             "JOBU_LEASE_SECONDS": str(LEASE_SECONDS),
         }
-        manage(environment, "migrate", "--verbosity", "0")
         yield machine, environment
 
 

@@ -18,7 +18,8 @@ import pytest
 
 from tests.kafka import Kafka, Topic
 from tests.servers import PrivateServer, private_server
-from tests.workers import MANAGE, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import MANAGE, WorkerProcesses
 
 OUTAGE_SECONDS = 10
 
@@ -56,7 +57,6 @@ def report(environment: dict[str, str]) -> dict[str, Any]:
 def test_processes_survive_ten_seconds_without_their_database(
     server: PrivateServer, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    manage(environment, "migrate", "--verbosity", "0")
     manage(environment, "enqueue_test_jobs", "sleep", "300", "--seconds", "0.2")
     manage(environment, "enqueue_test_jobs", "atomic_effect", "300", "--seconds", "0.01")
     workers = WorkerProcesses(str(tmp_path))
@@ -101,7 +101,6 @@ def test_processes_survive_ten_seconds_without_their_database(
 def test_processes_wait_for_a_database_that_is_not_up_yet(
     server: PrivateServer, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    manage(environment, "migrate", "--verbosity", "0")
     manage(environment, "enqueue_test_jobs", "echo", "1")
     server.stop()
     workers = WorkerProcesses(str(tmp_path))
@@ -125,7 +124,6 @@ def test_processes_wait_for_a_database_that_is_not_up_yet(
 def test_queue_dispatchers_lose_and_repeat_nothing_without_their_database(
     server: PrivateServer, environment: dict[str, str], kafka: Kafka, tmp_path: Path
 ) -> None:
-    manage(environment, "migrate", "--verbosity", "0")
     topic = Topic(kafka)
     topic.send(b'{"handler_name": "echo", "params": {"n": %d}}' % number for number in range(4000))
     everything = {**environment, **topic.environment}

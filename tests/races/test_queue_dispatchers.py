@@ -14,7 +14,8 @@ from jobu.models import DeadLetter, JobExecution, Process
 from tests.hostile_bodies import hostile_bodies, huge_bodies
 from tests.kafka import Kafka, MockKafka, Topic
 from tests.redis_stream import PrivateRedis, RedisStream
-from tests.workers import WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcess, WorkerProcesses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 

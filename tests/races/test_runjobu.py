@@ -16,7 +16,8 @@ from jobu import enqueue
 from jobu.models import CronJob, JobExecution, Process, Status
 from tests.project.shop import jobs
 from tests.servers import free_port
-from tests.workers import WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcesses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
@@ -96,6 +97,49 @@ def test_changed_code_starts_every_part_afresh(workers: WorkerProcesses) -> None
     assert "restart in" not in some.log
     some.send(signal.SIGTERM)
     assert some.wait() == 0, some.log
+
+
+@pytest.mark.parametrize("command", [["runjobu", "worker"], ["jobu_worker", "--processes=2"]])
+def test_jobu_s_own_worker_starts_where_another_app_has_the_name(
+    command: list[str], workers: WorkerProcesses
+) -> None:
+    some = workers.start_command(*command, JOBU_TEST_FIRST_APPS="tests.project.channels")
+    expected = 2 if "--processes=2" in command else 1
+    wait_until(lambda: kinds() == ["worker"] * expected, "its start", workers.logs)
+    some.send(signal.SIGTERM)
+    assert some.wait() == 0, some.log
+
+
+def test_parts_have_second_names_and_run_once_by_whichever(workers: WorkerProcesses) -> None:
+    port = free_port()
+    some = workers.start_command("runjobu", "admin", "web", f"--bind=127.0.0.1:{port}")
+    wait_until(lambda: answers(port), "the admin's answer", workers.logs)
+    some.send(signal.SIGTERM)
+    assert some.wait() == 0, some.log
+    assert some.log.count("started, pid") == 1
+    assert {line.partition(" | ")[0].rstrip() for line in some.log.splitlines()} == {
+        "runjobu",
+        "web",
+    }
+
+
+def test_the_queue_dispatcher_goes_by_both_of_its_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[list[str]] = []
+
+    class Recorder:
+        def __init__(self, commands: dict[str, list[str]], **_options: object) -> None:
+            started.append([*commands])
+
+        def run(self) -> int:
+            return 0
+
+    monkeypatch.setattr("jobu.management.process_command.Supervisor", Recorder)
+    for names in (["queue_dispatcher"], ["queue-dispatcher"], ["queue_dispatcher", "worker"]):
+        with pytest.raises(SystemExit):
+            call_command("runjobu", *names, queue_dispatcher=True)
+    assert started == [["queue-dispatcher"], ["queue-dispatcher"], ["queue-dispatcher", "worker"]]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 
 from jobu import enqueue, enqueue_many
 from jobu.models import JobExecution, Process, Status
-from tests.workers import WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcess, WorkerProcesses
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 

@@ -13,7 +13,8 @@ import pytest
 
 from tests.races.test_outage import manage, report
 from tests.servers import PrivateServer, private_server
-from tests.workers import WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcess, WorkerProcesses
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
 
@@ -29,9 +30,7 @@ def server(vendor: str) -> Iterator[PrivateServer]:
 
 @pytest.fixture
 def environment(server: PrivateServer) -> dict[str, str]:
-    environment = {**server.environment, "JOBU_TEST_RUN": "private", "JOBU_TEST_PROCESS": "1"}
-    manage(environment, "migrate", "--verbosity", "0")
-    return environment
+    return {**server.environment, "JOBU_TEST_RUN": "private", "JOBU_TEST_PROCESS": "1"}
 
 
 @pytest.fixture

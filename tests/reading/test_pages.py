@@ -10,7 +10,7 @@ from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution, Status
 from jobu.reading import pages as module
 from jobu.reading.pages import browse, count, first_id_after, first_id_since
-from tests.queue.builders import database_now, finished, pending
+from tests.builders import database_now, finished, pending
 
 pytestmark = pytest.mark.django_db
 

@@ -8,11 +8,10 @@ import pytest
 
 from jobu.dialects import DatabaseNow
 from jobu.dispatchers.dispatch import dispatch
-from jobu.models import CronJob
 from jobu.queue.lanes import look
 from jobu.reading import next_ticks, read_processes, waiting
 from jobu.reading.names import OTHER
-from tests.queue.builders import DAY, database_now, finished, pending, process, running
+from tests.builders import DAY, cron, database_now, finished, pending, process, running
 
 pytestmark = pytest.mark.django_db
 
@@ -79,13 +78,11 @@ def test_a_process_tells_what_it_runs_and_whether_it_beats() -> None:
 
 def test_the_next_ticks_are_those_of_planned_cron_jobs() -> None:
     for name, expression in (("yearly", "0 0 1 1 *"), ("minutely", "* * * * *")):
-        CronJob.objects.create(name=name, cron_expression=expression, handler_name="echo")
-    CronJob.objects.create(
-        name="disabled", cron_expression="* * * * *", handler_name="echo", is_enabled=False
-    )
+        cron(name, expression)
+    cron("disabled", "* * * * *", is_enabled=False)
     assert next_ticks() == []
     dispatch()
-    CronJob.objects.create(name="new", cron_expression="* * * * *", handler_name="echo")
+    cron("new", "* * * * *")
     ticks = next_ticks()
     assert [each.name for each in ticks] == ["minutely", "yearly"]
     assert timedelta(0) < ticks[0].at - database_now() <= timedelta(minutes=1)

@@ -15,9 +15,10 @@ from jobu.reading import Range, read_overview, read_timeline, summarize
 from jobu.reading import digest as digest_module
 from jobu.reading import timeline as timeline_module
 from jobu.reading.ranges import complete_until
-from tests.queue.builders import DAY, database_now, finished, pending, process, together
-from tests.queue.plans import TABLE, caught, plan_of
-from tests.workers import wait_until
+from tests.builders import DAY, database_now, finished, pending, process
+from tests.connections import together
+from tests.plans import TABLE, caught, plan_of
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ import urllib.request
 from html.parser import HTMLParser
 from http.cookiejar import CookieJar
 
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 
 class _Forms(HTMLParser):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import quote
 
 from tests.__main__ import mariadb_problem, mysql_problem, postgres_problem
@@ -26,7 +27,7 @@ def postgres_database() -> Iterator[str]:
         missing(f"PostgreSQL ({problem})")
     import psycopg
 
-    server = address("postgres")
+    server: dict[str, Any] = address("postgres")
     with psycopg.connect(**server, dbname="postgres", autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)")
         connection.execute(f"CREATE DATABASE {NAME}")

@@ -1,4 +1,4 @@
-"""The sample project in processes of its own, on databases of its own."""
+"""The sample project, or one like it, in processes of its own, on databases of its own."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ FOLDER = Path(__file__).parents[2] / "sample_project"
 
 
 class SampleProject:
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, code: Path = FOLDER, **environment: str) -> None:
         self.folder = folder
+        self._code = code
         self.port = free_port()
         ours = {name: value for name, value in os.environ.items() if not name.startswith("JOBU_")}
         self._environment = {
@@ -38,7 +39,7 @@ class SampleProject:
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            cwd=FOLDER,
+            cwd=self._code,
             env=self._environment,
             capture_output=True,
             text=True,
@@ -55,7 +56,7 @@ class SampleProject:
         with (self.folder / "runjobu.log").open("w") as log:
             process = subprocess.Popen(
                 [sys.executable, "manage.py", *command],
-                cwd=FOLDER,
+                cwd=self._code,
                 env=self._environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,

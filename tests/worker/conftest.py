@@ -1,4 +1,4 @@
-"""A worker in the test's own process, and what it settled."""
+"""A worker in the test's own process."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import pytest
 from django.db import connections
 
 from jobu import Worker
-from jobu.models import JobExecution
-from jobu.outcomes import FINISHED
-from tests.workers import wait_until
 
 
 @pytest.fixture
@@ -28,14 +25,3 @@ def start_worker(transactional_db: None) -> Iterator[Callable[..., Worker]]:
     for worker in started:
         worker.stop()
     connections.close_all()
-
-
-def finished(execution: JobExecution) -> JobExecution:
-    """Wait until the execution is finished; return it as it is in the database then."""
-
-    def is_finished() -> bool:
-        execution.refresh_from_db()
-        return execution.status in FINISHED
-
-    wait_until(is_finished, f"the end of {execution}", lambda: f"it is {execution.status}")
-    return execution

@@ -10,8 +10,7 @@ from jobu import Worker, cancel, enqueue
 from jobu.models import JobExecution, Status
 from tests.project.shop.jobs import HAS_WRITTEN
 from tests.project.shop.models import Effect
-from tests.worker.conftest import finished
-from tests.workers import wait_until
+from tests.waiting import wait_for_end, wait_until
 
 StartWorker = Callable[..., Worker]
 
@@ -32,7 +31,7 @@ def test_a_running_execution_is_cancelled(
     start_worker()
     wait_until(lambda: JobExecution.objects.running().exists(), "the claim")
     assert cancel(execution)
-    assert finished(execution).status == Status.CANCELLED
+    assert wait_for_end(execution).status == Status.CANCELLED
     assert (execution.attempt, execution.retry_count) == (1, 0)
 
 
@@ -46,10 +45,10 @@ def test_a_running_atomic_execution_is_cancelled_and_rolled_back(
     if vendor == "sqlite":
         # It holds the write lock: whoever wants to cancel waits for its end.
         wait_until(lambda: not cancel(execution), "its end")
-        assert finished(execution).status == Status.SUCCESS
+        assert wait_for_end(execution).status == Status.SUCCESS
     else:
         assert cancel(execution)
-        assert finished(execution).status == Status.CANCELLED
+        assert wait_for_end(execution).status == Status.CANCELLED
         assert not Effect.objects.exists()
 
 
@@ -58,7 +57,7 @@ def test_a_retry_that_was_cancelled_meanwhile_does_not_come(start_worker: StartW
     start_worker()
     wait_until(lambda: JobExecution.objects.filter(retry_count__gt=0).exists(), "a first failure")
     assert cancel(execution)
-    assert finished(execution).status == Status.CANCELLED
+    assert wait_for_end(execution).status == Status.CANCELLED
 
 
 def test_progress_is_seen_while_the_job_runs_and_after_it(start_worker: StartWorker) -> None:
@@ -68,4 +67,4 @@ def test_progress_is_seen_while_the_job_runs_and_after_it(start_worker: StartWor
         lambda: JobExecution.objects.running().filter(progress__done=1).exists(), "the progress"
     )
     assert JobExecution.objects.get().progress == {"done": 1, "total": 4, "note": "one of four"}
-    assert finished(execution).progress == {"done": 4, "total": 4, "note": ""}
+    assert wait_for_end(execution).progress == {"done": 4, "total": 4, "note": ""}

@@ -12,9 +12,9 @@ from jobu.models import JobExecution, Status
 from jobu.queue.settle import Settlement
 from jobu.worker.pace import Pace
 from jobu.worker.slots import RightOfWay
+from tests.plans import caught
 from tests.project.shop.jobs import GATE
-from tests.queue.plans import caught
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 StartWorker = Callable[..., Worker]
 

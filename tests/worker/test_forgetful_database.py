@@ -12,8 +12,7 @@ import pytest
 from jobu import Worker, current_job, enqueue, handler
 from jobu.models import JobExecution, Status
 from tests.project.shop.models import Effect
-from tests.worker.conftest import finished
-from tests.workers import wait_until
+from tests.waiting import wait_for_end, wait_until
 
 StartWorker = Callable[..., Worker]
 
@@ -72,9 +71,9 @@ def test_the_result_of_a_vanished_execution_does_not_land_on_one_with_the_same_i
     gates.open("vanished")
     wait_until(lambda: len(worker.running_jobs) == 1, "the end of the first run")
     # Whatever the first run came to is settled before this one.
-    finished(enqueue("echo"))
+    wait_for_end(enqueue("echo"))
     gates.open("another")
-    assert finished(another).result == "another"
+    assert wait_for_end(another).result == "another"
     assert (another.status, another.attempt) == (Status.SUCCESS, 1)
     assert not Effect.objects.exists()
 
@@ -85,11 +84,11 @@ def test_an_outcome_that_the_database_forgot_makes_the_execution_run_again(
     settings.JOBU_LEASE_SECONDS = 1
     execution = enqueue("effect", {"note": "again"})
     worker = start_worker()
-    finished(execution)
+    wait_for_end(execution)
     JobExecution.objects.filter(pk=execution.pk).update(
         status=Status.RUNNING, result=None, finished_at=None
     )
-    assert finished(execution).result == {"note": "again"}
+    assert wait_for_end(execution).result == {"note": "again"}
     assert (execution.status, execution.attempt) == (Status.SUCCESS, 1)
     assert execution.claimed_by == worker.heartbeat.process_id
     assert Effect.objects.filter(execution_id=execution.pk).count() == 2

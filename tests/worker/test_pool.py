@@ -14,7 +14,7 @@ from jobu.handlers.context import find_current_job
 from jobu.outcomes import Status
 from jobu.worker.pool import Pool
 from tests.project.shop.jobs import AT_GATE, GATE, ORM_CONTEXTS, TURNS
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 
 def test_async_handlers_that_never_await_let_others_have_their_turn() -> None:

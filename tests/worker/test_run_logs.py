@@ -20,9 +20,8 @@ from jobu.models import JobExecution, LogLine
 from jobu.worker import run_buffer, run_logs
 from jobu.worker.log_capture import capture
 from jobu.worker.run_logs import RunLogs
-from tests.queue.builders import finished as finished_execution
-from tests.worker.conftest import finished
-from tests.workers import wait_until
+from tests.builders import finished
+from tests.waiting import wait_for_end, wait_until
 
 StartWorker = Callable[..., Worker]
 
@@ -50,7 +49,7 @@ def listening(*jobs: CurrentJob) -> Iterator[RunLogs]:
 
 @pytest.fixture
 def execution(db: None) -> JobExecution:
-    return finished_execution()
+    return finished()
 
 
 @pytest.fixture
@@ -75,7 +74,7 @@ def test_a_worker_keeps_what_its_handlers_log(start_worker: StartWorker) -> None
     start_worker()
     first, second = enqueue("log", {"text": "one", "times": 2}), enqueue("log", {"text": "two"})
     for execution in (first, second):
-        finished(execution)
+        wait_for_end(execution)
         wait_until(lambda: execution.log_lines.exists(), "its log lines")  # noqa: B023
     assert lines_of(first) == ["one 0", "one 1"]
     [line] = second.log_lines.all()
@@ -94,7 +93,7 @@ def test_async_handlers_and_the_threads_they_start_are_told_apart(
     worker = start_worker()
     executions = [enqueue("async_log", {"text": str(number)}) for number in range(5)]
     for execution in executions:
-        finished(execution)
+        wait_for_end(execution)
     worker.stop()
     assert [lines_of(execution) for execution in executions] == [
         [f"{number} begins", f"{number} in a thread"] for number in range(5)
@@ -113,7 +112,7 @@ def test_a_message_that_cannot_be_formatted_does_not_fail_the_job(
 ) -> None:
     worker = start_worker()
     execution = enqueue("log_badly")
-    assert finished(execution).status == "SUCCESS"
+    assert wait_for_end(execution).status == "SUCCESS"
     worker.stop()
     broken, nameless, number, unstorable, error = lines_of(execution)
     assert broken == "what: %s (its arguments cannot be formatted: RuntimeError)"
@@ -129,7 +128,7 @@ def test_without_a_level_nothing_is_installed(start_worker: StartWorker) -> None
     before = list(logging.root.handlers)
     worker = start_worker()
     execution = enqueue("log", {"level": logging.ERROR})
-    finished(execution)
+    wait_for_end(execution)
     assert logging.root.handlers == before
     worker.stop()
     assert not LogLine.objects.exists()
@@ -145,7 +144,7 @@ def test_what_is_below_the_level_is_not_kept(execution: JobExecution, job: Curre
 
 
 def test_what_is_logged_outside_of_a_run_is_not_kept(job: CurrentJob) -> None:
-    other = job_of(finished_execution(), uuid.uuid4())
+    other = job_of(finished(), uuid.uuid4())
     with listening(job) as kept:
         logger.error("no job at all")
         with running(other):
@@ -157,7 +156,7 @@ def test_what_is_logged_outside_of_a_run_is_not_kept(job: CurrentJob) -> None:
 def test_two_workers_of_one_process_keep_their_own_runs(
     execution: JobExecution, job: CurrentJob
 ) -> None:
-    other_execution = finished_execution()
+    other_execution = finished()
     other = job_of(other_execution, uuid.uuid4())
     with listening(job) as kept, listening(other) as other_kept:
         with running(job):

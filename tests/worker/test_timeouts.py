@@ -9,8 +9,7 @@ import pytest
 from jobu import Worker, enqueue, enqueue_many
 from jobu.models import JobExecution, Status
 from tests.project.shop.models import Effect
-from tests.worker.conftest import finished
-from tests.workers import wait_until
+from tests.waiting import wait_for_end, wait_until
 
 StartWorker = Callable[..., Worker]
 
@@ -35,7 +34,7 @@ def test_it_ends_as_timeout_while_the_other_slots_go_on(
     wait_until(lambda: JobExecution.objects.running().exists(), "the claim")
     # The other slot writes all the while, also where the stubborn one holds SQLite's lock.
     enqueue_many("effect", ({"note": "meanwhile"} for _ in range(20)))
-    assert finished(execution).status == Status.TIMEOUT
+    assert wait_for_end(execution).status == Status.TIMEOUT
     assert execution.started_at and execution.finished_at
     assert (execution.finished_at - execution.started_at).total_seconds() < 1 + 2
     assert "timeout of 1 s" in execution.error_message
@@ -54,9 +53,9 @@ def test_async_handlers_go_on_after_one_has_blocked_their_event_loop(
     blocking = enqueue("async_blocks", {"seconds": 6}, timeout_seconds=1)
     worker = start_worker(pool_size=3)
     wait_until(lambda: JobExecution.objects.running().exists(), "the claim")
-    assert finished(blocking).status == Status.TIMEOUT
+    assert wait_for_end(blocking).status == Status.TIMEOUT
     assert worker._slots.abandoned() == 1
-    assert finished(enqueue("async_orm")).status == Status.SUCCESS
+    assert wait_for_end(enqueue("async_orm")).status == Status.SUCCESS
     wait_until(lambda: not worker._slots.abandoned(), "the end of the handler that blocked")
 
 
@@ -66,7 +65,7 @@ def test_what_shared_a_blocked_event_loop_is_given_back_and_runs_again(
     victim = enqueue("async_sleep", {"seconds": 1.5}, priority=1)
     enqueue("async_blocks", {"seconds": 8}, timeout_seconds=1)
     start_worker(pool_size=3)
-    finished(victim)
+    wait_for_end(victim)
     assert (victim.status, victim.attempt, victim.errors) == (Status.SUCCESS, 1, [])
     assert JobExecution.objects.get(handler_name="async_blocks").status == Status.TIMEOUT
 
@@ -74,7 +73,7 @@ def test_what_shared_a_blocked_event_loop_is_given_back_and_runs_again(
 def test_a_timeout_is_retried_like_a_failure(start_worker: StartWorker) -> None:
     execution = enqueue("async_sleep", {"seconds": 600}, timeout_seconds=1, max_retry=2)
     start_worker()
-    finished(execution)
+    wait_for_end(execution)
     assert (execution.status, execution.attempt, execution.retry_count) == (Status.TIMEOUT, 2, 2)
     assert [error["status"] for error in execution.errors] == ["TIMEOUT", "TIMEOUT"]
 
@@ -84,6 +83,6 @@ def test_a_worker_whose_handlers_all_ignore_their_interrupt_drains_and_exits(
 ) -> None:
     execution = enqueue("sleep", {"seconds": 30}, timeout_seconds=1, max_retry=1)
     worker = start_worker(pool_size=1)
-    assert finished(execution).status == Status.TIMEOUT
+    assert wait_for_end(execution).status == Status.TIMEOUT
     assert worker.join(10)
     assert worker.exit_code == 1

@@ -13,10 +13,11 @@ from multi_db.models import Customer
     events=True,
 )
 def sync_sqlite_to_postgres(new_customers: int = 3) -> dict[str, int]:
-    """Let some customers register in SQLite, then bring all of them to PostgreSQL."""
+    """Let some customers register in SQLite, and bring all to PostgreSQL, in one transaction."""
     require("sqlite_2", "postgres_1")
-    register_customers(new_customers)
-    return {"copied": copy_customers("sqlite_2", "postgres_1")}
+    with transactional("sqlite_2", "postgres_1"):
+        register_customers(new_customers)
+        return {"copied": copy_customers("sqlite_2", "postgres_1")}
 
 
 @handler(
@@ -30,7 +31,6 @@ def sync_postgres_to_mysql() -> dict[str, int]:
     return {"copied": copy_customers("postgres_1", "mysql_1")}
 
 
-@transactional("sqlite_2")
 def register_customers(count: int) -> None:
     """Make up to `count` of a hundred customers; a demo that runs for days stays small."""
     customers = Customer.objects.using("sqlite_2")

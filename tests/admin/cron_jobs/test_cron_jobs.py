@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from jobu.models import CronJob, JobExecution, Status
 from jobu.models.job_execution import ParamSource
-from tests.admin.pages import cron, history, list_of, page_of, staff, told
-from tests.queue.builders import finished, pending
+from tests.admin.pages import history, list_of, page_of, staff, told
+from tests.builders import cron, finished, pending
 
 pytestmark = pytest.mark.django_db
 

@@ -11,10 +11,11 @@ from selenium.webdriver.support.ui import Select
 from jobu import handler
 from jobu.masking import MASK
 from jobu.models import CronJob, JobExecution, Status
-from tests.admin.pages import cron, user_with
+from tests.admin.pages import user_with
 from tests.browser import Browser
-from tests.queue.builders import finished
-from tests.workers import WorkerProcesses, wait_until
+from tests.builders import cron, finished
+from tests.waiting import wait_until
+from tests.workers import WorkerProcesses
 
 pytestmark = pytest.mark.browser
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
 from jobu.models import DeadLetter, JobExecution
 from tests.admin.pages import history, list_of, page_of, staff, told
+from tests.builders import dead_letter
 
 pytestmark = pytest.mark.django_db
 
 GOOD = b'{"handler_name": "echo", "params": {"a": 1}}'
-
-
-def letter(body: bytes = b'{"handler_name": "ecco"}', **fields: Any) -> DeadLetter:
-    defaults = {
-        "adapter": "kafka",
-        "source_id": f"orders:0:{DeadLetter.objects.count()}",
-        "reason": "No handler is named 'ecco'.",
-    }
-    return DeadLetter.objects.create(body=body, **{**defaults, **fields})
 
 
 def shown(client: Client, **query: str) -> list[int]:
@@ -30,7 +20,7 @@ def shown(client: Client, **query: str) -> list[int]:
 
 
 def test_the_list_shows_the_open_ones_and_why(admin_client: Client) -> None:
-    waiting, requeued = letter(), letter(GOOD)
+    waiting, requeued = dead_letter(), dead_letter(GOOD)
     admin_client.post(page_of(requeued), {"body": GOOD.decode()})
     page = admin_client.get(list_of(DeadLetter)).text
     assert "No handler is named &#x27;ecco&#x27;." in page
@@ -42,7 +32,7 @@ def test_the_list_shows_the_open_ones_and_why(admin_client: Client) -> None:
 
 
 def test_a_dead_letter_is_requeued_edited(admin_client: Client) -> None:
-    dead = letter()
+    dead = dead_letter()
     assert "ecco" in admin_client.get(page_of(dead)).text
     page = admin_client.post(page_of(dead), {"body": '{"handler_name": "nope"}'})
     assert "No handler is named &#x27;nope&#x27;" in page.text
@@ -58,14 +48,14 @@ def test_a_dead_letter_is_requeued_edited(admin_client: Client) -> None:
 
 
 def test_what_nobody_touched_goes_as_it_came(admin_client: Client) -> None:
-    dead = letter(b'{"handler_name":\r\n "echo"}')
+    dead = dead_letter(b'{"handler_name":\r\n "echo"}')
     page = admin_client.post(page_of(dead), {"body": '{"handler_name":\r\n "echo"}'})
     assert page.status_code == 302
     assert JobExecution.objects.get().handler_name == "echo"
 
 
 def test_a_message_that_is_no_text_can_be_looked_at_and_replaced(admin_client: Client) -> None:
-    dead = letter(b"\xff\xfe<script>", key=b"\xff", headers=[["<b>", "<i>"]])
+    dead = dead_letter(b"\xff\xfe<script>", key=b"\xff", headers=[["<b>", "<i>"]])
     page = admin_client.get(page_of(dead)).text
     assert "\\xff\\xfe&lt;script&gt;" in page
     assert "<script>" not in page.split("</head>")[1].replace("<script src=", "").replace(
@@ -75,7 +65,7 @@ def test_a_message_that_is_no_text_can_be_looked_at_and_replaced(admin_client: C
 
 
 def test_one_is_discarded(admin_client: Client) -> None:
-    dead = letter()
+    dead = dead_letter()
     address = page_of(dead, "discard")
     assert address in admin_client.get(page_of(dead)).text
     assert admin_client.get(address).status_code == 405
@@ -87,7 +77,7 @@ def test_one_is_discarded(admin_client: Client) -> None:
 
 
 def test_several_are_requeued_and_the_problems_of_the_others_told(admin_client: Client) -> None:
-    letters = [letter(GOOD), letter(GOOD), *(letter() for _ in range(7))]
+    letters = [dead_letter(GOOD), dead_letter(GOOD), *(dead_letter() for _ in range(7))]
     form = {"action": "requeue_selected", "_selected_action": [each.pk for each in letters]}
     page = admin_client.post(list_of(DeadLetter), form, follow=True)
     messages = told(page)
@@ -99,14 +89,14 @@ def test_several_are_requeued_and_the_problems_of_the_others_told(admin_client: 
 
 
 def test_several_are_discarded(admin_client: Client) -> None:
-    letters = [letter(), letter()]
+    letters = [dead_letter(), dead_letter()]
     form = {"action": "discard_selected", "_selected_action": [each.pk for each in letters]}
     page = admin_client.post(list_of(DeadLetter), form, follow=True)
     assert told(page) == ["2 messages were discarded."]
 
 
 def test_requeue_and_discard_have_their_permissions() -> None:
-    dead = letter(GOOD)
+    dead = dead_letter(GOOD)
     reader = staff("view_deadletter")
     page = reader.get(page_of(dead)).text
     assert "Requeue" not in page
@@ -124,7 +114,7 @@ def test_requeue_and_discard_have_their_permissions() -> None:
 
 
 def test_who_may_not_publish_requeues_a_message_only_as_it_came() -> None:
-    dead, binary = letter(GOOD), letter(b"\xff")
+    dead, binary = dead_letter(GOOD), dead_letter(b"\xff")
     friend = staff("view_deadletter", "change_deadletter")
     assert "to edit it takes the right to publish messages" in friend.get(page_of(dead)).text
     edited = {"body": '{"handler_name": "echo", "params": {"amount": 1000000}}'}

@@ -11,7 +11,7 @@ from jobu.admin import JobExecutionAdmin
 from jobu.admin.executions import bulk
 from jobu.models import JobExecution, Status
 from tests.admin.pages import act, history, list_of, page_of, staff, told
-from tests.queue.builders import column, finished, pending, running
+from tests.builders import column, finished, pending, running
 
 pytestmark = pytest.mark.django_db
 

@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from jobu import BaseQueueAdapter
-from jobu.exceptions import AdapterError
 from jobu.models import JobExecution
-from tests.admin.pages import cron, history, list_of, staff, told
+from tests.admin.pages import history, list_of, staff, told
+from tests.builders import cron
+from tests.memory_adapter import Outbox
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("outbox")]
 
 PUBLISH = reverse("admin:jobu_publish")
 HANDLER = reverse("admin:jobu_cronjob_handler")
-
-
-class Outbox(BaseQueueAdapter):
-    """Keeps what is published; the queue system itself is the adapters' own test."""
-
-    name = "outbox"
-    sent: ClassVar[list[tuple[bytes, bytes | None]]] = []
-    is_down: ClassVar[bool] = False
-
-    def connect(self) -> None: ...
-    def disconnect(self) -> None: ...
-    def receive(self, max_messages: int, timeout: float) -> list[Any]:
-        return []
-
-    def complete(self, messages: Sequence[Any]) -> None: ...
-    def abandon(self, message: Any, reason: str) -> None: ...
-    def publish(
-        self, body: bytes, *, key: bytes | None = None, headers: Sequence[tuple[str, bytes]] = ()
-    ) -> None:
-        if self.is_down:
-            raise AdapterError("the <broker> is down")
-        self.sent.append((body, key))
-
-
-@pytest.fixture(autouse=True)
-def _outbox(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.JOBU_QUEUE_DISPATCHER_ADAPTER = f"{__name__}.Outbox"
-    monkeypatch.setattr(Outbox, "sent", [])
 
 
 def test_a_message_is_published(admin_client: Client) -> None:
@@ -85,6 +56,15 @@ def test_a_queue_system_that_is_down_is_told_and_not_a_crash(
     page = admin_client.post(PUBLISH, {"handler_name": "echo"})
     assert "the &lt;broker&gt; is down" in page.text
     assert history() == []
+
+
+def test_it_is_offered_only_where_a_queue_system_is_configured(
+    admin_client: Client, settings: Any
+) -> None:
+    del settings.JOBU_QUEUE_DISPATCHER_ADAPTER
+    assert PUBLISH not in admin_client.get(list_of(JobExecution)).text
+    settings.JOBU_KAFKA_BOOTSTRAP_SERVERS = "kafka:9092"
+    assert PUBLISH in admin_client.get(list_of(JobExecution)).text
 
 
 def test_publishing_has_its_own_permission() -> None:

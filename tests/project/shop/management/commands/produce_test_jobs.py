@@ -70,7 +70,7 @@ def produce(params: dict[str, Any], chance: random.Random, journal: TextIO) -> N
 
 def make_due_cron(name: str, journal: TextIO) -> None:
     """Make a cron job whose last ticks nobody has dispatched yet."""
-    now = timezone.now().replace(second=0, microsecond=0)
+    first = timezone.now().replace(second=0, microsecond=0) - timedelta(minutes=MISSED_TICKS)
     job = CronJob(
         name=name,
         cron_expression="* * * * *",
@@ -79,11 +79,11 @@ def make_due_cron(name: str, journal: TextIO) -> None:
         handler_params={"token": name},
         max_retry=100,
         misfire=Misfire.ALL,
-        next_run_at=now - timedelta(minutes=MISSED_TICKS),
+        next_run_at=first,
     )
     job.planned = job.plan_key
     job.save()
-    write(journal, cron=name, first=job.next_run_at.isoformat())
+    write(journal, cron=name, first=first.isoformat())
 
 
 def write(journal: TextIO, **line: Any) -> None:
