@@ -16,7 +16,8 @@ from jobu import enqueue
 from jobu.models import CronJob, JobExecution, Status
 from tests.migrations.databases import empty_database, process_environment
 from tests.migrations.installation import Installation
-from tests.workers import WorkerProcess, WorkerProcesses, wait_until
+from tests.waiting import wait_until
+from tests.workers import WorkerProcess, WorkerProcesses
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
