@@ -1,5 +1,6 @@
 # make demo    the sample project: worker, dispatcher and admin on SQLite (PORT=8000)
 # make test    the tests on every database that answers (ARGS="-k settle")
+# make coverage  the same, and which lines and branches of jobu no test ran
 # make chaos   servers that are killed, fail over, fill up (ARGS="mariadb-killed --seed 7", ARGS=--list)
 # make lint    what CI checks besides the tests
 # make docs    the documentation, into site/
@@ -33,7 +34,7 @@ OLD_PYTHON := import sys; sys.version_info < (3, 11) and sys.exit(f'jobu needs P
 NO_MYSQL := mysqlclient was not built, so MariaDB and MySQL are left out. On Debian install libmariadb-dev \
 	(or default-libmysqlclient-dev) and pkg-config; the reason is in $(VENV)/mysqlclient.log
 
-.PHONY: help demo test chaos lint docs package bench measure clean mysql
+.PHONY: help demo test coverage chaos lint docs package bench measure clean mysql
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -45,6 +46,13 @@ demo: $(SAMPLE)
 
 test: $(TEST) mysql
 	$(PY) -m tests $(ARGS)
+
+coverage: $(TEST) mysql
+	rm -rf .coverage*
+	mkdir .coverage-data
+	JOBU_TEST_COVERAGE=.coverage-data $(PY) -m tests $(ARGS)
+	$(PY) -m coverage combine --quiet .coverage-data
+	$(PY) -m coverage report --show-missing
 
 chaos: $(TEST) mysql
 	$(PY) -m tests.chaos $(ARGS)

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from jobu.adapters.publishing import publish
     from jobu.dispatchers.cron import Dispatcher
     from jobu.dispatchers.queue import QueueDispatcher
-    from jobu.exceptions import JobCancelled, JobTimeout
+    from jobu.exceptions import JobCancelled, JobTimeout, RetryLater
     from jobu.handlers.base import BaseHandler, HandlerParams, HandlerResult
     from jobu.handlers.context import current_job
     from jobu.handlers.decorator import handler
+    from jobu.handlers.schedule import Schedule
     from jobu.queue.actions import cancel, retry
     from jobu.queue.enqueue import aenqueue, aenqueue_many, enqueue, enqueue_many
     from jobu.transactions import get_connection, transactional, transactional_readonly
@@ -32,6 +33,8 @@ __all__ = [
     "JobTimeout",
     "QueueDispatcher",
     "QueueMessage",
+    "RetryLater",
+    "Schedule",
     "Worker",
     "aenqueue",
     "aenqueue_many",
@@ -57,6 +60,8 @@ _HOMES = {
     "JobTimeout": "jobu.exceptions",
     "QueueDispatcher": "jobu.dispatchers.queue",
     "QueueMessage": "jobu.adapters.base",
+    "RetryLater": "jobu.exceptions",
+    "Schedule": "jobu.handlers.schedule",
     "Worker": "jobu.worker.worker",
     "aenqueue": "jobu.queue.enqueue",
     "aenqueue_many": "jobu.queue.enqueue",

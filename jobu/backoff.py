@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 
 
-def delay(failures: int, *, base: float, maximum: float) -> float:
-    """Draw from zero to an exponentially growing, capped bound (full jitter).
+def delay(failures: int, *, base: float, maximum: float, jitter: bool = True) -> float:
+    """Draw from zero to an exponentially growing, capped bound (full jitter), or return the bound.
 
     Full jitter, because executions that failed together must not come back together.
     """
-    return random.uniform(0, bound(failures, base=base, maximum=maximum))  # noqa: S311
+    most = bound(failures, base=base, maximum=maximum)
+    return random.uniform(0, most) if jitter else most  # noqa: S311
 
 
 def bound(failures: int, *, base: float, maximum: float) -> float:

@@ -1,15 +1,19 @@
-"""The settings of jobu: name, type, default and meaning of each, looked up live.
+"""The settings of jobu: name, type, default and meaning of each, looked up when they are used.
 
 `settings.LEASE_SECONDS` is the project's `JOBU_LEASE_SECONDS`, or the default written here.
 """
 
 from __future__ import annotations
 
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from django.conf import settings as django_settings
+from django.core.signals import setting_changed
 
 PREFIX = "JOBU_"
+
+SUPERVISOR_VARIABLE = "JOBU_SUPERVISOR_PID"
+"""The environment variable by which a supervisor tells its children its process id."""
 
 
 class Settings:
@@ -40,17 +44,35 @@ class Settings:
     DISPATCHER_MIN_CRON_INTERVAL_SECONDS: float = 60
     """How close two ticks of one cron job may come; a denser expression is refused."""
 
+    NOTIFY: bool = True
+    """Whether PostgreSQL notifies idle processes; takes effect with the next `migrate`."""
+
     HEARTBEAT_INTERVAL_SECONDS: float = 5
     """How often a process says that it is alive."""
 
     LEASE_SECONDS: float = 30
     """How long after its last heartbeat a process counts as dead and its jobs are rescued."""
 
+    MAX_RETRY: int = 3
+    """How often an execution runs at most, if its handler does not say; 0 and 1 mean once."""
+
+    TIMEOUT_SECONDS: int = 3600
+    """How long one run may take, if its handler does not say."""
+
     BACKOFF_BASE_SECONDS: float = 1
     """Upper bound of the delay before the first retry; doubles with each further one."""
 
     BACKOFF_MAX_SECONDS: float = 3600
     """How far that doubling goes."""
+
+    BACKOFF_JITTER: bool = True
+    """Whether a delay is drawn between zero and that bound; if not, it is the bound: 1, 2, 4, …"""
+
+    VALIDATE_ON_ENQUEUE: bool = True
+    """Whether enqueueing checks that the params fit the handler, as each run does."""
+
+    MAX_PARAMS_BYTES: int = 1024 * 1024
+    """How large the params of an execution may be, as JSON."""
 
     QUEUE_DISPATCHER_ADAPTER: str = "jobu.adapters.kafka.KafkaAdapter"
     """Dotted path of the adapter that a queue dispatcher receives from."""
@@ -106,6 +128,12 @@ class Settings:
     API_HEALTH_OPEN: bool = True
     """Whether /health and /ready of the HTTP API answer callers without a token."""
 
+    READY_FAILS_ON: list[str] = ["worker", "dispatcher"]  # noqa: RUF012 - never changed in place
+    """What makes /ready of the HTTP API fail, of worker, dispatcher, queue and cron."""
+
+    ALERTS: dict[str, Any] = {}  # noqa: RUF012 - never changed in place
+    """Whom to tell of dead executions and the like, and when; empty tells nobody."""
+
     RUN_LOG_LEVEL: str | None = "INFO"
     """From which level on the log lines of a run are kept with it; None keeps none."""
 
@@ -130,10 +158,23 @@ class Settings:
     ]
     """Names of params whose values are masked wherever they would be shown; * is any text."""
 
-    def __getattribute__(self, name: str) -> Any:
-        default = super().__getattribute__(name)
-        return getattr(django_settings, PREFIX + name, default) if name.isupper() else default
+
+class _Lookup:
+    """Keeps what was looked up: `enqueue` asks for several, and Django takes a while to answer.
+
+    `setting_changed`, which `override_settings` sends, makes it forget.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        value = default = getattr(Settings, name)
+        if name.isupper():
+            value = self.__dict__[name] = getattr(django_settings, PREFIX + name, default)
+        return value
+
+    def forget(self, setting: str, **_: Any) -> None:
+        self.__dict__.pop(setting.removeprefix(PREFIX), None)
 
 
-settings = Settings()
+settings = cast("Settings", _lookup := _Lookup())
+setting_changed.connect(_lookup.forget)
 setting_types: dict[str, Any] = get_type_hints(Settings)

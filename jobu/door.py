@@ -1,7 +1,7 @@
 """The door to the queue for handlers and cron jobs, which are below it.
 
 Imports point down only, so neither can import the queue. `jobu.apps` opens the door when Django
-starts: it hands in the functions of `jobu.queue.enqueue`.
+starts: it hands in the functions of `jobu.queue`.
 """
 
 from __future__ import annotations

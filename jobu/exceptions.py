@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db import DatabaseError
+
 
 class JobuError(Exception):
     """The root of jobu's errors."""
@@ -19,12 +21,33 @@ class OptionError(JobuError, ValueError):
     """An option of a handler or an execution has a value that cannot work."""
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """An option has a name that jobu does not know; the text says which is meant."""
+
+
 class HandlerNotFoundError(JobuError, LookupError):
     """No installed app has a handler of that name."""
 
 
 class ParamsError(JobuError, ValueError):
     """The params do not fit what the handler asks for."""
+
+
+class RetryLater(JobuError):  # noqa: N818 - read as what it asks for: raise RetryLater(seconds=60)
+    """A handler raises it to be run again later, such as when a service has said `Retry-After`.
+
+    It is a failed attempt, which is retried while attempts are left, whatever the handler's retry
+    rule says. With `counted=False` it is none: the execution waits, and loses no attempt.
+    """
+
+    def __init__(self, reason: str = "", *, seconds: float, counted: bool = True) -> None:
+        given: object = seconds
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not is_number or not 0 <= seconds < float("inf"):
+            raise OptionError(f"seconds of RetryLater must be zero or more, not {seconds!r}")
+        super().__init__(reason or f"to be run again in {seconds:g} s")
+        self.seconds = seconds
+        self.counted = counted
 
 
 class MaskedError(JobuError, ValueError):
@@ -35,8 +58,19 @@ class NotJSONError(JobuError, TypeError):
     """A value cannot be stored as JSON."""
 
 
+class ResultError(JobuError, TypeError):
+    """A handler's result was made with values that it has no fields for, or without some."""
+
+
 class DedupeKeyError(JobuError, ValueError):
     """The dedupe_key belongs to an execution of another handler."""
+
+
+class NotMigratedError(JobuError, DatabaseError):
+    """jobu's tables are missing, or older than the code: `manage.py migrate` was not run.
+
+    A DatabaseError, too, so that what waits for a database waits for its tables.
+    """
 
 
 class NoCurrentJobError(JobuError, RuntimeError):
@@ -61,6 +95,10 @@ class DeadLetterError(JobuError):
 
 class AdapterError(JobuError):
     """The queue system cannot be used at the moment; its adapter goes on by itself once it can."""
+
+
+class AlertError(JobuError):
+    """An alert could not be sent; the text names the target, and no secret."""
 
 
 class MissingExtraError(JobuError, ImportError):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
-import decimal
-import enum
 import json
 import math
 import re
-import uuid
+from json.encoder import (  # type: ignore[attr-defined] # the stubs leave one out
+    c_make_encoder,
+    encode_basestring_ascii,
+)
 from typing import TYPE_CHECKING, Any
 
-from django.utils.duration import duration_iso_string
-
 from jobu.exceptions import NotJSONError
+from jobu.not_json import first_problem
+from jobu.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,36 +27,30 @@ _HUGE_DIGITS = 309
 _THIRTY_DIGITS = re.compile(r"[0-9]{30}")
 
 
-def plain(value: Any) -> Any:
-    """Unwrap a dataclass or a pydantic model; anything else is returned as it is."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _as_text(dataclasses.asdict(value))
-    dump = getattr(value, "model_dump", None)
-    if dump is not None and not isinstance(value, type):
-        return dump(mode="json")
-    return value
+def encode(value: Any, what: str, root: str = "it") -> str:
+    """Return `value` as JSON text, or say in which way `what` is not JSON.
 
-
-def encode(value: Any, what: str) -> str:
-    """Return `value` as JSON text, or say in which way `what` is not JSON."""
+    `root` is what the value is called when the path to a part of it is told.
+    """
     try:
-        text = _encoder.encode(value)
+        text = _written(value)
     except Exception as error:
         # Whatever it is: a value may bring code of its own, or change while it is read.
-        raise NotJSONError(f"{what} cannot be stored as JSON: {error}") from error
+        problem = first_problem(value, root) or str(error)
+        raise NotJSONError(f"{what} cannot be stored as JSON: {problem}") from error
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         # MariaDB's limit, kept on every database so that they behave the same.
         raise NotJSONError(
             f"{what} cannot be stored as JSON: nested deeper than {MAX_DEPTH} levels"
         )
-    if len(text) >= _HUGE_DIGITS and _has_huge_int(text):
-        # MySQL's limit, likewise.
-        raise NotJSONError(f"{what} cannot be stored as JSON: it contains a number beyond 1.8e308")
-    # PostgreSQL's jsonb and UTF-8 have no room for these two; better to say so early.
-    if "\\u0000" in text and _contains(value, "\0"):
-        raise NotJSONError(f"{what} cannot be stored as JSON: it contains a NUL character")
-    if "\\ud" in text and _has_lone_surrogate(text):
-        raise NotJSONError(f"{what} cannot be stored as JSON: it contains a lone surrogate")
+    # MySQL's limit, likewise. PostgreSQL's jsonb and UTF-8 have no room for the other two.
+    if (
+        (len(text) >= _HUGE_DIGITS and _has_huge_int(text))
+        or ("\\u0000" in text and _contains(value, "\0"))
+        or ("\\ud" in text and _has_lone_surrogate(text))
+    ):
+        problem = first_problem(value, root) or "the database has no room for a part of it"
+        raise NotJSONError(f"{what} cannot be stored as JSON: {problem}")
     return text
 
 
@@ -67,7 +61,7 @@ def encode_object(value: Any, what: str) -> str:
         raise NotJSONError(
             f"{what} must be a dict, a dataclass or a pydantic model, not {type(value).__name__}"
         )
-    return encode(unwrapped, what)
+    return encode(unwrapped, what, "params")
 
 
 def encode_result(value: Any) -> str | None:
@@ -75,7 +69,7 @@ def encode_result(value: Any) -> str | None:
     if value is None:
         return None
     what = "The handler's result"
-    text = encode(_plain_or_refuse(value, what), what)
+    text = encode(_plain_or_refuse(value, what), what, "result")
     if len(text) > MAX_RESULT_BYTES:
         raise NotJSONError(
             f"The handler's result is {len(text):,} bytes as JSON; at most {MAX_RESULT_BYTES:,} "
@@ -121,25 +115,12 @@ def storable_time(moment: datetime.datetime) -> datetime.datetime:
 
 
 def _plain_or_refuse(value: Any, what: str) -> Any:
+    if type(value) is dict:
+        return value
     try:
         return plain(value)
     except Exception as error:
         raise NotJSONError(f"{what} cannot be stored as JSON: {error}") from error
-
-
-def _as_text(value: Any) -> Any:
-    """Write what a typed record may hold beyond JSON as the text it is read from again."""
-    if isinstance(value, dict):
-        return {key: _as_text(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_text(item) for item in value]
-    if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, datetime.timedelta):
-        return duration_iso_string(value)
-    return str(value) if isinstance(value, decimal.Decimal | uuid.UUID) else value
 
 
 def _encode_nested(value: Any) -> Any:
@@ -163,8 +144,21 @@ def _with_fraction(found: re.Match[str]) -> str:
 
 
 _TEXT_OR_LARGE_FLOAT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\d.-]+e\+\d+')
-# One for all values: json.dumps would make a new one for each.
-_encoder = ExactEncoder(allow_nan=False, ensure_ascii=True, default=_encode_nested)
+_slow = json.JSONEncoder(allow_nan=False, default=_encode_nested)
+# One for all values: what json.dumps does is to make a new one for each. Without markers it finds a
+# circle by its depth.
+_write = (
+    _slow.iterencode
+    if c_make_encoder is None
+    else c_make_encoder(
+        None, _encode_nested, encode_basestring_ascii, None, ": ", ", ", False, False, False
+    )
+)
+
+
+def _written(value: Any) -> str:
+    text = "".join(_write(value, 0))  # type: ignore[arg-type] # False, to the slow one
+    return _TEXT_OR_LARGE_FLOAT.sub(_with_fraction, text) if "e+" in text else text
 
 
 def _contains(value: Any, character: str) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_LENGTH = 2_000
 MAX_TRACEBACK_LENGTH = 10_000
+SHORTEST_WAIT_SECONDS = 1.0
+"""The minimum between two runs that count as no failure: they may go on for ever."""
 
 
 class Status(TextChoices):
@@ -38,8 +40,9 @@ class Outcome(NamedTuple):
 
     `started` and `finished` are readings of this machine's monotonic clock; an outcome without
     `finished` is finished when it is settled. `is_stored`: an atomic run has written the outcome
-    itself. `is_conflict`: the database rolled the run back in favour of another transaction. The
-    repr leaves out the result.
+    itself. `is_conflict`: the database rolled the run back in favour of another transaction.
+    `lacks_connection`: the database had no connection left for the run. The repr leaves out the
+    result.
     """
 
     attempt: Attempt
@@ -55,9 +58,15 @@ class Outcome(NamedTuple):
     finished: float | None = None
     is_stored: bool = False
     is_conflict: bool = False
+    lacks_connection: bool = False
 
     def __repr__(self) -> str:
         return f"<Outcome {self.status.value} of {self.attempt!r}: {self.message!r}>"
+
+    @property
+    def is_dead(self) -> bool:
+        """Tell whether the execution ends here, out of attempts."""
+        return self.error is not None and self.status in DEAD
 
     @property
     def seconds(self) -> float:
@@ -112,6 +121,20 @@ def cancelled(attempt: Attempt) -> Outcome:
 def released(attempt: Attempt) -> Outcome:
     """Give the attempt back as if it had never been claimed."""
     return Outcome(attempt, Status.PENDING, retry_count=attempt.retry_count, counted=False)
+
+
+def put_off(attempt: Attempt, message: str, seconds: float) -> Outcome:
+    """Let the execution wait as its handler asks, without a failure.
+
+    The message says why. There is no entry in `errors`, which may be as many as the waits.
+    """
+    return Outcome(
+        attempt,
+        Status.PENDING,
+        retry_count=attempt.retry_count,
+        delay=max(seconds, SHORTEST_WAIT_SECONDS),
+        message=storable_text(message, MAX_MESSAGE_LENGTH),
+    )
 
 
 def unsettleable(outcome: Outcome, error: BaseException) -> Outcome:

@@ -6,14 +6,18 @@ one fails after another succeeded, `TransactionError` names both; see docs/guara
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import inspect
-from contextlib import ContextDecorator, contextmanager
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from contextlib import ContextDecorator, ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from django.db import connections, transaction
 
 from jobu.dialects import dialect_of
 from jobu.exceptions import JobuError, TransactionError
+from jobu.orm_thread import calling_task, note_callers, run_to_the_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,21 +52,34 @@ def write_transaction(alias: str) -> Iterator[None]:
 
 
 class transactional(ContextDecorator):  # noqa: N801 - read as a verb: with transactional("a", "b")
-    """Commit on every named database, or roll back on every one if the block raises."""
+    """Commit on every named database, or roll back on every one if the block raises.
+
+    In async code it is `async with`, or decorates an `async def`. Then the ORM calls of the block
+    are those of its own task, one after the other.
+    """
 
     def __init__(self, *aliases: str) -> None:
         _check_aliases(aliases or ("default",))
         self._aliases = tuple(dict.fromkeys(aliases or ("default",)))
         self._atomics: list[tuple[str, transaction.Atomic]] = []
+        self._guards = ExitStack()
+        self._refusal: TransactionError | None = None
 
     def __call__(self, function: _F) -> _F:
-        if inspect.iscoroutinefunction(function):
+        if inspect.isasyncgenfunction(function):
             raise TypeError(
-                f"{type(self).__name__} cannot wrap the async function {function.__qualname__}: "
-                "Django's transactions are synchronous. Move the database work into a function "
-                "and call it through asgiref's sync_to_async."
+                f"{type(self).__name__} cannot wrap the async generator {function.__qualname__}: "
+                f"write 'async with {type(self).__name__}(…)' inside it."
             )
-        return super().__call__(function)
+        if not inspect.iscoroutinefunction(function):
+            return super().__call__(function)
+
+        @functools.wraps(function)
+        async def in_transaction(*args: Any, **kwargs: Any) -> Any:
+            async with self._recreate_cm():
+                return await function(*args, **kwargs)
+
+        return cast("_F", in_transaction)
 
     def _recreate_cm(self) -> Self:
         # One instance decorates a function that may run in several threads or call itself.
@@ -89,6 +106,50 @@ class transactional(ContextDecorator):  # noqa: N801 - read as a verb: with tran
             self._commit()
         else:
             self._commit()
+
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - this is a coroutine
+        self._task = task
+        await note_callers()
+        try:
+            await run_to_the_end(task, self._enter_guarded)
+        except asyncio.CancelledError as error:
+            await run_to_the_end(task, partial(self._exit_guarded, error))
+            raise
+
+    async def __aexit__(
+        self,
+        _type: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        await run_to_the_end(self._task, partial(self._exit_guarded, error))
+
+    def _enter_guarded(self) -> None:
+        self.__enter__()
+        for alias in self._aliases:
+            self._guards.enter_context(connections[alias].execute_wrapper(self._guard))
+
+    def _exit_guarded(self, error: BaseException | None) -> None:
+        self._guards.close()
+        if error is None and self._refusal is not None:
+            # The task that was refused may have kept it to itself.
+            error = self._refusal
+            self._roll_back(error)
+            raise error
+        self.__exit__(None if error is None else type(error), error, None)
+
+    def _guard(self, execute: Callable[..., Any], *statement: Any) -> Any:
+        """Let only the block's own task through: another one's statement would be part of it."""
+        if calling_task() is not self._task:
+            self._refusal = TransactionError(
+                f"A transaction of another task is open on {', '.join(self._aliases)}. Inside a "
+                "transactional block only its own task may use the ORM: await the calls one after "
+                "the other there, without gather() and create_task(). All of it is rolled back."
+            )
+            raise self._refusal
+        return execute(*statement)
 
     def _begin(self, alias: str) -> None:
         connection = connections[alias]

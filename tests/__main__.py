@@ -5,6 +5,7 @@ and the like say where), Chromium where it is installed; each gets one line that
 was used. With JOBU_TEST_REQUIRE=postgres,mysql a missing one is a failure instead of a skip; with
 JOBU_TEST_SERVICES=sqlite,postgres the other databases are left alone. Kafka is librdkafka's mock
 cluster, or the real one that JOBU_TEST_KAFKA_BOOTSTRAP_SERVERS (and JOBU_TEST_KAFKA_OPTIONS) name.
+With JOBU_TEST_COVERAGE=FOLDER each run writes there which lines and branches of jobu it ran.
 """
 
 from __future__ import annotations
@@ -163,7 +164,13 @@ def _pytest(service: Service, cache: str, arguments: list[str]) -> int:
         "JOBU_TEST_DATABASE": service.name,
         "JOBU_TEST_RUN": str(os.getpid()),
     }
-    command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *arguments]
+    coverage, options = [], []
+    if folder := os.environ.get("JOBU_TEST_COVERAGE"):
+        environment["COVERAGE_FILE"] = str(Path(folder, ".coverage").resolve())
+        coverage = ["-m", "coverage", "run", "--parallel-mode"]
+        options = ["-p", "tests.measuring"]
+    options += ["-o", f"cache_dir={cache}", *arguments]
+    command = [sys.executable, *coverage, "-m", "pytest", *options]
     return subprocess.run(command, env=environment, check=False).returncode
 
 

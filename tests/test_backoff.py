@@ -30,3 +30,8 @@ def test_delays_are_drawn_from_the_whole_range_below_the_bound() -> None:
     # Executions that failed together must not come back together; the chance that one of these
     # quarters stays empty is below 1e-120.
     assert {min(int(each // 2), 3) for each in drawn} == {0, 1, 2, 3}
+
+
+def test_without_jitter_each_delay_is_its_bound() -> None:
+    delays = [delay(failures, base=1, maximum=10, jitter=False) for failures in range(1, 7)]
+    assert delays == [1, 2, 4, 8, 10, 10]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.signals import setting_changed
 from django.test import override_settings
 
 from jobu.conf import Settings, setting_types, settings
@@ -29,6 +30,7 @@ def test_a_setting_that_the_project_lacks_has_its_default(name: str) -> None:
     with override_settings():
         if hasattr(django_settings, f"JOBU_{name}"):
             delattr(django_settings, f"JOBU_{name}")
+            setting_changed.send(None, setting=f"JOBU_{name}", value=None, enter=True)
         assert getattr(settings, name) == vars(Settings)[name]
 
 

@@ -21,9 +21,10 @@ from jobu.jsonable import (
     encode,
     encode_object,
     encode_result,
-    plain,
     storable_text,
 )
+from jobu.models import JobExecution
+from jobu.plain import plain
 from tests.builders import pending
 
 
@@ -125,6 +126,12 @@ def test_anything_but_a_record_is_left_as_it_is(value: Any) -> None:
     assert plain(value) is value
 
 
+class Moody:
+    @property
+    def model_dump(self) -> Any:
+        raise ValueError("No.")
+
+
 def circular() -> list[Any]:
     items: list[Any] = []
     items.append(items)
@@ -141,23 +148,33 @@ def deep() -> list[Any]:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ({1, 2}, "set is not a JSON type"),
-        ({"a": [datetime(2024, 1, 1, tzinfo=UTC)]}, "datetime is not a JSON type"),
-        (b"bytes", "bytes is not a JSON type"),
-        (Point, "type is not a JSON type"),
-        ({(1, 2): 3}, "keys must be str, int, float, bool or None, not tuple"),
-        (float("nan"), "Out of range float values are not JSON compliant"),
-        ([float("inf")], "Out of range float values are not JSON compliant"),
-        (2**1024, "it contains a number beyond 1.8e308"),
-        ({"a": [0, -(10**400)]}, "it contains a number beyond 1.8e308"),
-        (circular(), "Circular reference detected"),
+        ({1, 2}, "it is a set; write a list of what is in it"),
+        (
+            {"a": [datetime(2024, 1, 1, tzinfo=UTC)]},
+            'it["a"][0] is a datetime; write it as text, with .isoformat()',
+        ),
+        ({"a": Decimal(1)}, 'it["a"] is a Decimal; write it as text, with str()'),
+        ({"a": timedelta(1)}, 'it["a"] is a timedelta; write its .total_seconds()'),
+        ([Colour.RED], "it[0] is a Colour; write its .value"),
+        (b"bytes", "it is a bytes; write it as text, with .decode() or as base64"),
+        (JobExecution(pk=1), "it is a JobExecution; write its .pk, and fetch it in the handler"),
+        ((n for n in [1]), "it is a generator; write a list of what is in it"),
+        (Point, "it is a class Point, which is not a JSON type; write it as text, numbers"),
+        ({"a": {(1, 2): 3}}, 'it["a"] has a tuple as a key; write it as text'),
+        ([Point(Point(print))], 'it[0]["x"]["x"] is a builtin_function_or_method, which is not'),
+        (float("nan"), "it is nan, which is not JSON; write None"),
+        ([float("inf")], "it[0] is inf, which is not JSON; write None"),
+        (2**1024, "it is a number beyond 1.8e308; write it as text"),
+        ({"a": [0, -(10**400)]}, 'it["a"][1] is a number beyond 1.8e308'),
+        (circular(), "it[0] contains itself"),
         (deep(), "maximum recursion depth exceeded"),
-        ("a\0b", "it contains a NUL character"),
-        ({"a\0": 1}, "it contains a NUL character"),
-        ({"a": ("b", ["c\0"])}, "it contains a NUL character"),
-        ([Point("a\0b")], "it contains a NUL character"),
+        ("a\0b", "it contains a NUL character, which not every database stores"),
+        ({"a\0": 1}, "it has a key that contains a NUL character"),
+        ({"a": ("b", ["c\0"])}, 'it["a"][1][0] contains a NUL character'),
+        ([Point("a\0b")], 'it[0]["x"] contains a NUL character'),
         ("a\ud800b", "it contains a lone surrogate"),
-        ({"\udfff": 1}, "it contains a lone surrogate"),
+        ({"\udfff": 1}, "it has a key that contains a lone surrogate"),
+        ({"a": Moody()}, "No."),
     ],
 )
 def test_what_json_or_a_database_cannot_hold_is_refused(value: Any, reason: str) -> None:
@@ -193,7 +210,9 @@ def test_no_result_is_stored_as_none() -> None:
 
 
 def test_a_result_that_is_not_json_is_said_to_be_one() -> None:
-    with pytest.raises(NotJSONError, match=r"^The handler's result cannot be stored as JSON: set "):
+    with pytest.raises(
+        NotJSONError, match=r"^The handler's result cannot be stored as JSON: result is a set; "
+    ):
         encode_result({1})
 
 
@@ -231,3 +250,17 @@ def test_text_that_is_too_long_keeps_both_its_ends() -> None:
     left_out = 5_008 - (short.count("x") + len("begin") + len("end"))
     # The note itself has no x in it.
     assert f"\n… {left_out:,} characters left out …\n" in short
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"text": 'ü 😀 \u2028 "\\', "": None, "1": [True, False, -1, 2**80]},
+        {2: "a", None: "b", True: "c", 1.5: "d"},
+        [0.1, 1e-300, 1.5e15, -0.0, [], {}, ()],
+        "text",
+        None,
+    ],
+)
+def test_json_encoder_c_make_encoder_writes_what_the_public_encoder_writes(value: Any) -> None:
+    assert encode(value, "It") == json.dumps(value)

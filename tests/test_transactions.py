@@ -221,15 +221,15 @@ def test_a_readonly_block_that_could_not_begin_leaves_every_database_writable() 
 
 
 @pytest.mark.parametrize("decorator", [transactional, transactional_readonly])
-def test_an_async_function_cannot_be_wrapped(decorator: Any) -> None:
-    async def fetch() -> None: ...
+def test_an_async_generator_cannot_be_wrapped(decorator: Any) -> None:
+    async def fetch() -> Any:
+        yield
 
     with pytest.raises(TypeError) as caught:
         decorator(*BOTH)(fetch)
     assert str(caught.value) == (
-        f"{decorator.__name__} cannot wrap the async function {fetch.__qualname__}: "
-        "Django's transactions are synchronous. Move the database work into a function "
-        "and call it through asgiref's sync_to_async."
+        f"{decorator.__name__} cannot wrap the async generator {fetch.__qualname__}: "
+        f"write 'async with {decorator.__name__}(…)' inside it."
     )
 
 

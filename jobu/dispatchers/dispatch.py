@@ -12,14 +12,14 @@ from jobu.dialects import DatabaseNow
 from jobu.models import CronJob, JobExecution
 from jobu.models.cron_job import Misfire
 from jobu.outcomes import DEAD, FINISHED
-from jobu.queue.enqueue import enqueue_ticks
+from jobu.queue.enqueue_rows import enqueue_ticks
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from jobu.queue.enqueue import Row
+    from jobu.queue.enqueue_rows import Row
 
 BATCH_SIZE = 500
 _MAX_TICKS = 1_000

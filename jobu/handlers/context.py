@@ -29,6 +29,8 @@ class CurrentJob:
         self.process_id = attempt.claimed_by
         self.handler_name = attempt.handler_name
         self.queue = attempt.queue
+        self.max_retry = attempt.max_retry
+        self.timeout_seconds = attempt.timeout_seconds
         self.cancel_requested = False
         self.last_progress: dict[str, Any] | None = None
         self.ends_at = time.monotonic() + attempt.timeout_seconds
@@ -43,6 +45,16 @@ class CurrentJob:
     def remaining_seconds(self) -> float:
         """How long the run may still take; never below zero."""
         return max(0.0, self.ends_at - time.monotonic())
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """How long the run has taken so far."""
+        return self.timeout_seconds - self.ends_at + time.monotonic()
+
+    @property
+    def started_at(self) -> datetime:
+        """The time at which the run began, by this machine's clock."""
+        return datetime.now(UTC) - timedelta(seconds=self.elapsed_seconds)
 
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Say how far the work is. It is cheap: the latest is written about once a second."""

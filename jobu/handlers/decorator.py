@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, overload
 
 from asgiref.sync import markcoroutinefunction
 
-from jobu.cron import problem_with_expression, problem_with_timezone
 from jobu.door import door
 from jobu.exceptions import HandlerError, OptionError
 from jobu.handlers.base import BaseHandler
+from jobu.handlers.misnamed import refuse_options
 from jobu.handlers.options import HandlerOptions
 from jobu.handlers.params import Signature
 from jobu.handlers.registry import MAX_NAME_LENGTH, HandlerSpec, handlers
+from jobu.handlers.schedule import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from jobu.handlers.options import Backoff, Errors
+    from jobu.handlers.schedule import Schedule
     from jobu.models import JobExecution
 
 _P = ParamSpec("_P")
@@ -58,8 +60,8 @@ class HandlerFunction(Generic[_P, _R]):
 def handler(
     name: str,
     *,
-    max_retry: int = 3,
-    timeout_seconds: int = 3600,
+    max_retry: int | None = None,
+    timeout_seconds: int | None = None,
     queue: str = "default",
     priority: int = 0,
     retry_on: Errors | type[BaseException] | None = None,
@@ -68,18 +70,26 @@ def handler(
     atomic: bool = False,
     events: bool = False,
     sensitive: tuple[str, ...] | str = (),
+    aliases: tuple[str, ...] | str = (),
     cron: str | None = None,
     timezone: str | None = None,
+    schedules: Sequence[Schedule] = (),
+    **unknown: Never,
 ) -> _Decorator:
     """Register a `BaseHandler` subclass or a function under `name`.
 
-    `max_retry` is the maximum number of runs of an execution (0 and 1: one run). `retry_on` and
+    `max_retry` is the maximum number of runs of an execution (0 and 1: one run); it and
+    `timeout_seconds` are JOBU_MAX_RETRY and JOBU_TIMEOUT_SECONDS if not given. `retry_on` and
     `no_retry_on` say after which exceptions it is retried. `backoff` is the maximum of the first
     delay in seconds, or a function from the number of failures to seconds. `atomic=True` runs the
     handler in a transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets
     queue messages start it. `sensitive` names params to mask, besides `JOBU_SENSITIVE_PARAMS`.
-    `cron` and `timezone` declare a schedule; `manage.py jobu_sync` makes a cron job of it.
+    `aliases` are names that it had before: executions, cron jobs and messages may still name them.
+    `cron` and `timezone` declare a schedule, `schedules` several; `manage.py jobu_sync` makes a
+    cron job of each.
     """
+    if unknown:
+        refuse_options("@handler", unknown)
     _check_name(name)
     options = HandlerOptions(
         max_retry=max_retry,
@@ -93,20 +103,24 @@ def handler(
         events=events,
         sensitive=sensitive,  # type: ignore[arg-type]
     )
-    _check_schedule(name, cron, timezone)
-    return _Decorator(name, options, cron, timezone)
+    found = declared(name, cron, timezone, schedules)
+    return _Decorator(name, options, _checked_aliases(name, aliases), found)
 
 
 class _Decorator:
     """What `handler(...)` returns; a class, so that mypy knows the type of its result."""
 
     def __init__(
-        self, name: str, options: HandlerOptions, cron: str | None, timezone: str | None
+        self,
+        name: str,
+        options: HandlerOptions,
+        aliases: tuple[str, ...],
+        schedules: tuple[Schedule, ...],
     ) -> None:
         self._name = name
         self._options = options
-        self._cron = cron
-        self._timezone = timezone
+        self._aliases = aliases
+        self._schedules = schedules
 
     @overload
     def __call__(  # type: ignore[overload-overlap] # a class is callable, too; this one wins
@@ -143,9 +157,9 @@ class _Decorator:
             qualname=owner.__qualname__,
             place=_place(owner),
             doc=inspect.cleandoc(owner.__doc__ or ""),
+            aliases=self._aliases,
             is_async=is_async,
-            cron=self._cron,
-            timezone=self._timezone,
+            schedules=self._schedules,
             _signature=Signature(
                 function,
                 is_method=handler_class is not None,
@@ -164,14 +178,20 @@ def _check_name(name: object) -> None:
         )
 
 
-def _check_schedule(name: str, cron: str | None, timezone: str | None) -> None:
-    if cron is not None and (problem := problem_with_expression(cron)):
-        raise OptionError(f"cron of @handler({name!r}): {problem}")
-    if timezone is not None and (problem := problem_with_timezone(timezone)):
-        raise OptionError(f"timezone of @handler({name!r}): {problem}")
+def _checked_aliases(name: str, aliases: Any) -> tuple[str, ...]:
+    names = (aliases,) if isinstance(aliases, str) else tuple(aliases)
+    for alias in names:
+        _check_name(alias)
+        if alias == name:
+            raise OptionError(f"aliases of @handler({name!r}) are its earlier names, not {name!r}")
+    return names
 
 
 def _place(owner: Any) -> str:
+    code = getattr(inspect.unwrap(owner), "__code__", None)
+    # To read a function's source would be most of what it costs to register it.
+    if code is not None and not code.co_filename.startswith("<"):
+        return f"{owner.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
     try:
         line = inspect.getsourcelines(owner)[1]
         return f"{owner.__qualname__} ({inspect.getsourcefile(owner)}:{line})"

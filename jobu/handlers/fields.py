@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Union, get_args, get_origin
 
 from jobu.exceptions import NotJSONError
-from jobu.handlers.params import REQUIRED
-from jobu.jsonable import encode, plain
+from jobu.handlers.conversion import REQUIRED
+from jobu.jsonable import encode
 from jobu.masking import is_sensitive, mask
+from jobu.plain import plain
 
 _KINDS: dict[Any, str] = {
     str: "text",

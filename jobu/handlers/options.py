@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, overload
 
 from django.utils.timezone import is_naive
 
 from jobu import backoff, logs
 from jobu.conf import settings
-from jobu.exceptions import JobTimeout, OptionError
+from jobu.exceptions import JobTimeout, OptionError, ResultError, RetryLater
 from jobu.jsonable import storable_text
 
 if TYPE_CHECKING:
@@ -26,12 +26,35 @@ MAX_COUNT = 2_147_483_647
 MAX_DELAY_SECONDS = 10 * 365 * 86_400.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfProject:
+    """An option that is the project's, from the setting of its name, where a handler says nothing.
+
+    The setting is asked each time, so the options follow it.
+    """
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+        self._setting = name.upper()
+
+    @overload
+    def __get__(self, options: None, _owner: type) -> None: ...
+    @overload
+    def __get__(self, options: HandlerOptions, _owner: type) -> int: ...
+    def __get__(self, options: HandlerOptions | None, _owner: type) -> int | None:
+        # The dataclass asks the class for its default: None.
+        given: int | None = None if options is None else options.__dict__[self._name]
+        return getattr(settings, self._setting) if options and given is None else given
+
+    def __set__(self, options: HandlerOptions, given: int | None) -> None:
+        options.__dict__[self._name] = given
+
+
+@dataclass(frozen=True, kw_only=True)
 class HandlerOptions:
     """Four defaults for the handler's executions, and the rules for its runs."""
 
-    max_retry: int = 3
-    timeout_seconds: int = 3600
+    max_retry: _OfProject = _OfProject()
+    timeout_seconds: _OfProject = _OfProject()
     queue: str = "default"
     priority: int = 0
     retry_on: Errors | None = None
@@ -42,12 +65,10 @@ class HandlerOptions:
     sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_execution_options(
-            max_retry=self.max_retry,
-            timeout_seconds=self.timeout_seconds,
-            queue=self.queue,
-            priority=self.priority,
-        )
+        # What is the project's is checked with the settings, which may not be there yet.
+        own = {name: vars(self)[name] for name in ("max_retry", "timeout_seconds")}
+        given = {name: value for name, value in own.items() if value is not None}
+        check_execution_options(**given, queue=self.queue, priority=self.priority)
         for name in ("retry_on", "no_retry_on"):
             object.__setattr__(self, name, _error_types(name, getattr(self, name)))
         if not (self.backoff is None or callable(self.backoff) or _is_delay(self.backoff)):
@@ -56,6 +77,11 @@ class HandlerOptions:
 
     def retries(self, error: BaseException) -> bool:
         """Tell whether an execution may be retried after this error."""
+        # The work is done; another run would make the same mistake.
+        if isinstance(error, ResultError):
+            return False
+        if isinstance(error, RetryLater):
+            return True
         if isinstance(error, self.no_retry_on):
             return False
         # The handler did not raise a timeout itself: only no_retry_on can exclude it.
@@ -77,7 +103,8 @@ class HandlerOptions:
             base = settings.BACKOFF_BASE_SECONDS
         else:
             base = settings.BACKOFF_BASE_SECONDS if self.backoff is None else self.backoff
-        return backoff.delay(failures, base=base, maximum=settings.BACKOFF_MAX_SECONDS)
+        maximum, jitter = settings.BACKOFF_MAX_SECONDS, settings.BACKOFF_JITTER
+        return backoff.delay(failures, base=base, maximum=maximum, jitter=jitter)
 
 
 def check_execution_options(
@@ -109,6 +136,18 @@ def checked_time(value: Any) -> datetime:
             "Use django.utils.timezone.now() plus a timedelta, or make_aware()."
         )
     return value
+
+
+def checked_delay(value: Any) -> float:
+    """Return the delay in seconds, or refuse what is none."""
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    if not _is_delay(seconds) or seconds > MAX_DELAY_SECONDS:
+        raise OptionError(
+            "delay must be zero or more seconds or a timedelta, and ten years at most, "
+            f"not {value!r}"
+        )
+    # No database keeps less than a millisecond.
+    return round(float(seconds), 3)
 
 
 def checked_dedupe_key(key: Any) -> str:

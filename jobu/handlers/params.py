@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
-import decimal
-import enum
 import functools
 import inspect
-import sys
-import types
-import typing
-import uuid
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
-from django.utils.dateparse import parse_date, parse_datetime, parse_duration, parse_time
-
-from jobu.exceptions import HandlerError, ParamsError
-from jobu.masking import MASK, is_sensitive, mask
+from jobu.exceptions import HandlerError
+from jobu.handlers.conversion import (
+    convert,
+    described_record,
+    is_record,
+    plain_types,
+    refuse_missing,
+    refuse_unknown,
+    resolve,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
 
-_FROM_TEXT: dict[Any, Callable[[str], Any]] = {
-    datetime.datetime: parse_datetime,
-    datetime.date: parse_date,
-    datetime.time: parse_time,
-    datetime.timedelta: parse_duration,
-    decimal.Decimal: decimal.Decimal,
-    uuid.UUID: uuid.UUID,
-}
-REQUIRED: Any = inspect.Parameter.empty
-# The handler's sensitive names, then the steps to a value: ("pin",), "params", ".to", "[0]".
-Where = tuple[Any, ...]
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -70,14 +57,26 @@ class Signature:
         hints = self._hints
         if self._takes_whole:
             name = self._parameters[0].name
-            return {name: _convert(params, hints.get(name, Any), (self._sensitive, "params"))}
+            return {name: convert(params, hints.get(name, Any), (self._sensitive, "params"))}
         if not self._takes_any_name:
-            _refuse_unknown(params, self._by_name)
-        _refuse_missing(params, self._required)
+            refuse_unknown(params, self._by_name)
+        refuse_missing(params, self._required)
         return {
-            key: _convert(value, hints.get(key, Any), (self._sensitive, key))
+            key: convert(value, hints.get(key, Any), (self._sensitive, key))
             for key, value in params.items()
         }
+
+    def fits_as_it_is(self, params: dict[str, Any]) -> bool:
+        """Tell quickly whether params that are plain JSON values fit; False: ask `arguments`."""
+        plain = self._plain_types
+        if isinstance(plain, bool):
+            return plain
+        for name, value in params.items():
+            if type(value) not in plain.get(name, self._types_of_others):
+                return False
+        # As many as there are, and all of them known: none is missing.
+        has_all = len(params) == len(plain) and not self._takes_any_name
+        return has_all or all(name in params for name in self._required)
 
     def described(self) -> list[tuple[str, Any, Any]] | None:
         """Return (name, type, default) of each param; None if the handler takes any object.
@@ -87,7 +86,7 @@ class Signature:
         hints = self._hints
         if self._takes_whole:
             record = hints.get(self._parameters[0].name)
-            return _described_record(record) if _is_record(record) else None
+            return described_record(record) if is_record(record) else None
         if self._takes_any_name:
             return None
         return [(name, hints.get(name, Any), p.default) for name, p in self._by_name.items()]
@@ -100,199 +99,22 @@ class Signature:
         if self._is_method or not self._takes_one_object():
             return self._is_method
         name = self._parameters[0].name
-        return name == "params" or _is_record(self._hints.get(name))
+        return name == "params" or is_record(self._hints.get(name))
+
+    @functools.cached_property
+    def _plain_types(self) -> dict[str, frozenset[type]] | bool:
+        """The types of each param that need no closer look; or whether no object needs one."""
+        if self._takes_whole:
+            return dict in plain_types(self._hints.get(self._parameters[0].name, Any))
+        return {name: plain_types(self._hints.get(name, Any)) for name in self._by_name}
+
+    @functools.cached_property
+    def _types_of_others(self) -> frozenset[type]:
+        return plain_types(Any) if self._takes_any_name else frozenset()
 
     @functools.cached_property
     def _hints(self) -> dict[str, Any]:
         # Resolved at the first run: at import the annotated classes may not exist yet.
-        namespace = getattr(self._function, "__globals__", {})
-        return {p.name: _resolve(p.annotation, namespace) for p in self._by_name.values()}
-
-
-def _convert(value: Any, hint: Any, where: Where) -> Any:
-    """Return `value` as the type `hint`; raise ParamsError if it does not fit."""
-    origin = get_origin(hint)
-    if hint is Any or hint is inspect.Parameter.empty or isinstance(hint, typing.TypeVar):
-        return value
-    if origin in (Union, types.UnionType):
-        return _convert_union(value, get_args(hint), where)
-    if origin is Literal:
-        options = get_args(hint)
-        return _expect(_is_among(value, options), value, where, f"one of {options}")
-    if origin is typing.Annotated:
-        return _convert(value, get_args(hint)[0], where)
-    if origin is list or hint is list:
-        return _convert_list(value, get_args(hint), where)
-    if origin is dict or hint is dict:
-        return _convert_dict(value, get_args(hint), where)
-    if _is_record(hint):
-        return _convert_record(value, hint, where)
-    return _convert_scalar(value, hint, where)
-
-
-def _convert_scalar(value: Any, hint: Any, where: Where) -> Any:
-    if hint is None or hint is type(None):
-        return _expect(value is None, value, where, "null")
-    if hint is float:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        is_in_range = is_number and abs(value) <= sys.float_info.max
-        return float(_expect(is_in_range, value, where, "a number"))
-    if hint is int:
-        is_int = isinstance(value, int) and not isinstance(value, bool)
-        return _expect(is_int, value, where, "a whole number")
-    if hint in (str, bool):
-        return _expect(isinstance(value, hint), value, where, f"a {hint.__name__}")
-    if hint in _FROM_TEXT:
-        return _convert_text(value, hint, where)
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        values = [member.value for member in hint]
-        return hint(_expect(_is_among(value, values), value, where, f"one of {values}"))
-    # The handler itself checks a type that we do not know.
-    return value
-
-
-def _convert_text(value: Any, hint: Any, where: Where) -> Any:
-    if isinstance(value, hint):
-        return value
-    _expect(isinstance(value, str), value, where, f"{hint.__name__} as text")
-    try:
-        parsed = _FROM_TEXT[hint](value)
-    except (ValueError, OverflowError, decimal.InvalidOperation):
-        parsed = None
-    _expect(parsed is not None, value, where, f"{hint.__name__} as text")
-    return parsed
-
-
-def _convert_union(value: Any, options: tuple[Any, ...], where: Where) -> Any:
-    problems = []
-    for option in options:
-        try:
-            return _convert(value, option, where)
-        except ParamsError as error:
-            problems.append(str(error))
-    raise ParamsError(" or ".join(problems))
-
-
-def _convert_list(value: Any, args: tuple[Any, ...], where: Where) -> list[Any]:
-    _expect(isinstance(value, list), value, where, "a list")
-    hint = args[0] if args else Any
-    return [_convert(item, hint, (*where, f"[{index}]")) for index, item in enumerate(value)]
-
-
-def _convert_dict(value: Any, args: tuple[Any, ...], where: Where) -> dict[str, Any]:
-    _expect(isinstance(value, dict), value, where, "an object")
-    hint = args[1] if args else Any
-    return {key: _convert(item, hint, (*where, f".{key}")) for key, item in value.items()}
-
-
-def _convert_record(value: Any, record: Any, where: Where) -> Any:
-    _expect(isinstance(value, dict), value, where, "an object")
-    if hasattr(record, "model_validate"):
-        try:
-            return record.model_validate(value)
-        except ValueError as error:
-            raise ParamsError(_problems_of_model(error, _path(where))) from None
-    fields = {field.name: field for field in dataclasses.fields(record) if field.init}
-    _refuse_unknown(value, fields)
-    _refuse_missing(value, [name for name, field in fields.items() if _is_required(field)])
-    hints = _record_hints(record)
-    fitted = {n: _convert(item, hints[n], (*where, f".{n}")) for n, item in value.items()}
-    try:
-        return record(**fitted)
-    except (TypeError, ValueError) as error:
-        # The record's own __post_init__ may refuse values, too.
-        raise ParamsError(f"{_path(where)}: {error}") from error
-
-
-def _problems_of_model(error: Any, where: str) -> str:
-    """Return pydantic's message without the values that it quotes."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(f"{'.'.join([where, *map(str, e['loc'])])}: {e['msg']}" for e in found)
-
-
-def _described_record(record: Any) -> list[tuple[str, Any, Any]]:
-    if hasattr(record, "model_fields"):
-        return [
-            (
-                field.alias or name,
-                field.annotation,
-                REQUIRED if field.is_required() else _default_of(field),
-            )
-            for name, field in record.model_fields.items()
-        ]
-    hints = _record_hints(record)
-    return [
-        (field.name, hints[field.name], REQUIRED if _is_required(field) else _default_of(field))
-        for field in dataclasses.fields(record)
-        if field.init
-    ]
-
-
-def _default_of(field: Any) -> Any:
-    """Return the default of a dataclass's or a model's field.
-
-    Of factories only `list` and `dict` are called: another one may make a new value for each run.
-    """
-    factory = field.default_factory
-    if factory is None or factory is dataclasses.MISSING:
-        return field.default
-    return factory() if factory in (list, dict) else None
-
-
-@functools.cache
-def _record_hints(record: Any) -> dict[str, Any]:
-    namespace = vars(sys.modules[record.__module__])
-    return {field.name: _resolve(field.type, namespace) for field in dataclasses.fields(record)}
-
-
-def _resolve(annotation: Any, namespace: dict[str, Any]) -> Any:
-    """Evaluate an annotation, which may be text; Any if that fails, so nothing is checked."""
-    owner = types.SimpleNamespace(__annotations__={"it": annotation})
-    try:
-        return get_type_hints(owner, namespace)["it"]
-    except Exception:  # noqa: BLE001 - the evaluated text may raise anything
-        return Any
-
-
-def _is_among(value: Any, options: Iterable[Any]) -> bool:
-    """Like `in`, but True is not 1."""
-    return any(value == option and type(value) is type(option) for option in options)
-
-
-def _is_record(hint: Any) -> bool:
-    return isinstance(hint, type) and (
-        dataclasses.is_dataclass(hint) or hasattr(hint, "model_validate")
-    )
-
-
-def _is_required(field: dataclasses.Field[Any]) -> bool:
-    missing = dataclasses.MISSING
-    return field.default is missing and field.default_factory is missing
-
-
-def _expect(condition: bool, value: Any, where: Where, expected: str) -> Any:
-    if not condition:
-        raise ParamsError(f"{_path(where)} must be {expected}, not {_quote(value, where)}")
-    return value
-
-
-def _path(where: Where) -> str:
-    return "".join(where[1:])
-
-
-def _quote(value: Any, where: Where) -> str:
-    names, *steps = where
-    is_hidden = any(is_sensitive(step.removeprefix("."), names) for step in steps)
-    return MASK if is_hidden else f"{mask(value, names)!r:.100}"
-
-
-def _refuse_unknown(params: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    if not params.keys() <= known.keys():
-        unknown = ", ".join(sorted(params.keys() - known.keys()))
-        takes = ", ".join(known) or "nothing"
-        raise ParamsError(f"unknown params: {unknown}; the handler takes {takes}")
-
-
-def _refuse_missing(params: Mapping[str, Any], required: list[str]) -> None:
-    if missing := [name for name in required if name not in params]:
-        raise ParamsError(f"missing params: {', '.join(missing)}")
+        # A decorated function has the names of its own module, not of its decorator's.
+        namespace = getattr(inspect.unwrap(self._function), "__globals__", {})
+        return {p.name: resolve(p.annotation, namespace) for p in self._by_name.values()}

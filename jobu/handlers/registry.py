@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from jobu.handlers.base import BaseHandler
     from jobu.handlers.fields import ParamField
     from jobu.handlers.params import Signature
+    from jobu.handlers.schedule import Schedule
 
+OWN_PREFIX = "jobu."
+"""The beginning of the names of jobu's own handlers, which no message may start."""
 MAX_NAME_LENGTH = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HandlerSpec:
     """One registered handler."""
 
@@ -33,9 +36,9 @@ class HandlerSpec:
     qualname: str
     place: str
     doc: str
+    aliases: tuple[str, ...]
     is_async: bool
-    cron: str | None
-    timezone: str | None
+    schedules: tuple[Schedule, ...]
     _signature: Signature
     _handler_class: type[BaseHandler] | None
     _function: Callable[..., Any]
@@ -43,7 +46,8 @@ class HandlerSpec:
     @property
     def takes_events(self) -> bool:
         """Tell whether queue messages may start it."""
-        return self.options.events or settings.EVENT_HANDLERS == "all"
+        is_own = self.name.startswith(OWN_PREFIX)
+        return self.options.events or (settings.EVENT_HANDLERS == "all" and not is_own)
 
     @property
     def fields(self) -> list[ParamField] | None:
@@ -54,8 +58,13 @@ class HandlerSpec:
         return [describe_param(*each, names=self.options.sensitive) for each in described]
 
     def check(self, params: dict[str, Any]) -> None:
-        """Raise ParamsError if the params do not fit."""
-        self._arguments(params)
+        """Raise ParamsError if the params, which are JSON values, do not fit."""
+        if not self._signature.fits_as_it_is(params):
+            self._arguments(params)
+
+    def surely_takes(self, params: Any) -> bool:
+        """Tell quickly that the params fit, before they are JSON; False says nothing."""
+        return type(params) is dict and self._signature.fits_as_it_is(params)
 
     def bind(self, params: dict[str, Any]) -> Callable[[], Any]:
         """Return the call of the handler with these params, or raise ParamsError."""
@@ -74,13 +83,13 @@ class HandlerSpec:
 
 
 class Registry:
-    """Handlers by name; no two handlers have the same name."""
+    """Handlers by name and alias; no two handlers have the same one."""
 
     def __init__(self) -> None:
         self._specs: dict[str, HandlerSpec] = {}
 
     def __iter__(self) -> Iterator[HandlerSpec]:
-        return iter(sorted(self._specs.values(), key=lambda spec: spec.name))
+        return iter(sorted(set(self._specs.values()), key=lambda spec: spec.name))
 
     def __contains__(self, name: str) -> bool:
         return name in self._specs
@@ -94,6 +103,11 @@ class Registry:
     def get(self, name: object) -> HandlerSpec | None:
         return self._specs.get(name) if isinstance(name, str) else None
 
+    def name_of(self, name: str) -> str:
+        """Return the present name of the handler: another one for an alias."""
+        spec = self.get(name)
+        return spec.name if spec else name
+
     def options_of(self, name: str) -> HandlerOptions:
         """Return the handler's options; the defaults if no such handler is registered."""
         spec = self.get(name)
@@ -106,14 +120,22 @@ class Registry:
         return tuple(each for spec in self for each in spec.options.sensitive)
 
     def register(self, spec: HandlerSpec) -> None:
-        other = self._specs.get(spec.name)
-        # The same definition again means that its module was imported twice, which is harmless.
-        if other and other.place != spec.place:
-            raise DuplicateHandlerError(
-                f"Two handlers are named {spec.name!r}: {other.place} and {spec.place}. "
-                "Rename one of them."
-            )
-        self._specs[spec.name] = spec
+        names = (spec.name, *spec.aliases)
+        for name in names:
+            other = self._specs.get(name)
+            # The same definition again means that its module was imported twice, which is harmless.
+            if other and other.place != spec.place:
+                raise DuplicateHandlerError(
+                    f"Two handlers are named {name!r}: {other.place} and {spec.place}. "
+                    "Rename one of them."
+                )
+        for other in self._specs.values():
+            if other.name != spec.name:
+                _refuse_equal_schedules(other, spec)
+        if before := self._specs.get(spec.name):
+            for alias in before.aliases:
+                self._specs.pop(alias, None)
+        self._specs.update(dict.fromkeys(names, spec))
 
     def _not_found(self, name: object) -> str:
         if not isinstance(name, str):
@@ -123,6 +145,14 @@ class Registry:
         close = difflib.get_close_matches(name, self._specs, n=1) if is_possible else []
         hint = f"Did you mean {close[0]!r}?" if close else "Is its app in INSTALLED_APPS?"
         return f"No handler is named {name!r} in any installed app's jobs.py. {hint}"
+
+
+def _refuse_equal_schedules(one: HandlerSpec, other: HandlerSpec) -> None:
+    for name in {each.name for each in one.schedules} & {each.name for each in other.schedules}:
+        raise DuplicateHandlerError(
+            f"Two handlers declare a schedule named {name!r}: {one.place} and {other.place}. "
+            "Give one of them another name, as in Schedule(…, name=…)."
+        )
 
 
 handlers = Registry()

@@ -13,7 +13,8 @@ from jobu.exceptions import DedupeKeyError, MessageError
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode, encode_object, storable_text
 from jobu.models import CronJob
-from jobu.queue.enqueue import RESERVED_PREFIX, enqueue_event
+from jobu.queue.enqueue import RESERVED_PREFIX
+from jobu.queue.enqueue_rows import enqueue_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from jobu.handlers.registry import HandlerSpec
     from jobu.messages.format import Event
     from jobu.models import JobExecution
-    from jobu.queue.enqueue import Row
+    from jobu.queue.enqueue_rows import Row
 
 _MAX_KEY_LENGTH = 255
 
@@ -65,7 +66,7 @@ def _cron_of(event: Event, crons: Crons) -> CronJob:
     job = crons.get(event.job_id or 0)
     if job is None:
         raise MessageError(f"No cron job has the id {event.job_id}.")
-    if job.handler_name != event.handler_name:
+    if handlers.name_of(job.handler_name) != handlers.name_of(event.handler_name):
         raise MessageError(
             f"The cron job {event.job_id} runs {job.handler_name!r}, not the message's "
             f"{event.handler_name!r}."

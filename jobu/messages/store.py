@@ -10,6 +10,7 @@ from django.db import Error
 from jobu import signals
 from jobu.conf import settings
 from jobu.exceptions import JobuError
+from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
 from jobu.messages.dead_letters import Refusal, bury
 from jobu.messages.format import check_size, read_event
@@ -24,7 +25,8 @@ from jobu.messages.rows import (
 )
 from jobu.models import DeadLetter, JobExecution
 from jobu.printable import first_line
-from jobu.queue.enqueue import enqueue_events, key_taken
+from jobu.queue.enqueue import key_taken
+from jobu.queue.enqueue_rows import enqueue_events
 from jobu.queue.insert import statement_bytes
 from jobu.transactions import write_transaction
 
@@ -142,7 +144,8 @@ def _refusals(readings: Iterable[_Reading]) -> list[Refusal]:
             is_dead = not reading.row
         else:
             # A key that the message brings may be another's; a key made of its place cannot be.
-            is_dead = reading.has_own_key and owner != reading.handler_name
+            mine = handlers.name_of(reading.handler_name)
+            is_dead = reading.has_own_key and handlers.name_of(owner) != mine
         if is_dead:
             reason = reading.reason or str(
                 key_taken(reading.dedupe_key, str(owner), reading.handler_name)

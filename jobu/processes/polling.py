@@ -11,6 +11,7 @@ from jobu import logs
 from jobu.conf import settings
 from jobu.dialects import dialect_of, statement_bound
 from jobu.dialects.wakeups import Channel, make_listener
+from jobu.models import JobExecution
 from jobu.processes.connection_watch import ConnectionWatch, WatchedConnection
 from jobu.processes.heartbeat import Heartbeat
 from jobu.processes.housekeeper import Housekeeper, all_chores
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from jobu.processes.housekeeper import Chore
+
+
+_MAX_DEATHS = 5
+_RESTART_SECONDS = 1.0
 
 
 class PollingProcess:
@@ -44,7 +49,7 @@ class PollingProcess:
         self._thread: threading.Thread | None = None
         self._outage = Outage(self.name)
         self._watched: WatchedConnection | None = None
-        self._listener = make_listener(self.channel, self.queues)
+        self._listener = make_listener(self.channel, self.queues, JobExecution._meta.db_table)
 
     @property
     def name(self) -> str:
@@ -59,6 +64,9 @@ class PollingProcess:
 
     def finish(self) -> None:
         """End what still runs, after the last poll."""
+
+    def doubt(self) -> None:
+        """Trust nothing that the last poll left behind: the loop died in it."""
 
     def chores(self) -> list[Chore]:
         """Return the chores of this kind of process; beating, rescuing and pruning are common."""
@@ -80,9 +88,13 @@ class PollingProcess:
         self.wake()
 
     def stop(self) -> None:
-        """Start nothing new, finish what runs, and wait for the end. May be called twice."""
-        self.request_stop()
-        self.join()
+        """Start nothing new, finish what runs, and wait for the end.
+
+        May be called twice, and changes nothing before `start()`.
+        """
+        if self._thread is not None:
+            self.request_stop()
+            self.join()
 
     def join(self, timeout: float | None = None) -> bool:
         """Wait for the end; return False if it does not come within `timeout` seconds."""
@@ -94,6 +106,11 @@ class PollingProcess:
     def wake(self) -> None:
         """Poll at once."""
         self._wake.set()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._thread is not None and self._thread.is_alive()
 
     @property
     def is_stopping(self) -> bool:
@@ -122,12 +139,11 @@ class PollingProcess:
             f"{self.name}-housekeeper", all_chores(self), self._listener, self.wake, watch
         )
         try:
-            self._register()
+            if not self._register():
+                return
             housekeeper.start()
             self.begin()
-            while not self.is_stopping:
-                self._wake.clear()
-                self._wake.wait(self.poll_safely())
+            self._poll_until_stopped()
             logs.process_stopping(self.kind, self.heartbeat.process_id)
             self.heartbeat.stopping = True
             self.finish()
@@ -145,6 +161,26 @@ class PollingProcess:
             watch.stop()
             connections.close_all()
 
+    def _poll_until_stopped(self) -> None:
+        """Poll, and go on if the loop dies of more than an error: of a SystemExit, for one.
+
+        If it dies again and again, the process ends, so that others take what it holds.
+        """
+        deaths = 0
+        while not self.is_stopping:
+            try:
+                self._wake.clear()
+                delay = self.poll_safely()
+                deaths = 0
+            except BaseException as error:
+                deaths += 1
+                if deaths > _MAX_DEATHS:
+                    raise
+                delay = _RESTART_SECONDS * deaths
+                logs.loop_restarted(self.name, error, delay)
+                self.doubt()
+            self._wake.wait(delay)
+
     def poll_safely(self) -> float:
         """Poll; log whatever fails, and return how long to wait before the next poll."""
         try:
@@ -158,8 +194,8 @@ class PollingProcess:
         self._outage.over()
         return delay
 
-    def _register(self) -> None:
-        """Register before anything else; wait for the database if it is not up yet."""
+    def _register(self) -> bool:
+        """Register before anything else; False if it is to stop before the database is up."""
         while not self.is_stopping:
             try:
                 self._prepare_connection()
@@ -170,9 +206,10 @@ class PollingProcess:
             self._outage.over()
             logs.process_started(self.kind, self.heartbeat.process_id, self.describe())
             connection = connections[settings.DATABASE]
-            if advice := dialect_of(connection).advice(connection):
+            if advice := dialect_of(connection).advice(connection, JobExecution._meta.db_table):
                 logs.advice(advice)
-            return
+            return True
+        return False
 
     def _deregister(self) -> None:
         try:

@@ -1,7 +1,8 @@
-"""The door of the queue: every execution is inserted here, as part of the caller's transaction.
+"""The door of the queue: every execution is enqueued here, as part of the caller's transaction.
 
-`execution_enqueued` is sent for each new execution, whoever enqueues it, inside the transaction
-that inserts it. Without a receiver nothing is done for it; with one, rows are inserted one by one.
+`jobu.queue.enqueue_rows` is the same door for cron jobs and messages. `execution_enqueued` is sent
+for each new execution, whoever enqueues it, inside the transaction that inserts it. Without a
+receiver nothing is done for it; with one, rows are inserted one by one.
 """
 
 from __future__ import annotations
@@ -9,43 +10,42 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from asgiref.sync import sync_to_async
 from django.db import Error, IntegrityError, connections, transaction
 
-from jobu import logs, signals
+from jobu import signals
 from jobu.conf import settings
-from jobu.dialects import dialect_for
-from jobu.exceptions import DedupeKeyError, OptionError
-from jobu.handlers.options import check_execution_options, checked_dedupe_key, checked_time
+from jobu.dialects import not_migrated
+from jobu.exceptions import DedupeKeyError, NotJSONError, OptionError, ParamsError
+from jobu.handlers.misnamed import refuse_options
+from jobu.handlers.options import (
+    check_execution_options,
+    checked_dedupe_key,
+    checked_delay,
+    checked_time,
+)
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_object
 from jobu.models import JobExecution
 from jobu.models.job_execution import ParamSource
 from jobu.queue.insert import (
-    EVENT_COLUMNS,
-    TICK_COLUMNS,
     insert_alike,
-    insert_new,
     insert_returning,
-    json_row,
 )
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime, timedelta
 
-Row = dict[str, Any]
-"""Column → value of an execution; params and extra are JSON text, None is the default."""
+    from jobu.handlers.registry import HandlerSpec
 
 RESERVED_PREFIX = "jobu:"
 """The beginning of dedupe_keys that jobu makes itself, such as those of messages."""
 
 _CHUNK_SIZE = 1000
-_TICK = {"param_source": ParamSource.CRON.value}
-_EVENT = {"param_source": ParamSource.EVENT.value}
 
 
 def enqueue(
@@ -55,16 +55,23 @@ def enqueue(
     queue: str | None = None,
     priority: int | None = None,
     available_at: datetime | None = None,
+    delay: float | timedelta | None = None,
     max_retry: int | None = None,
     timeout_seconds: int | None = None,
     dedupe_key: str | None = None,
+    **unknown: Never,
 ) -> JobExecution:
     """Enqueue one execution of the handler `name`; options that are not given are the handler's.
+
+    Raises ParamsError if the params do not fit the handler. With a `delay`, in seconds or as a
+    timedelta, it is due so much later by the database's clock.
 
     If an execution has the `dedupe_key` already, that execution is returned; if it is another
     handler's, DedupeKeyError is raised.
     """
-    fields = _fields(name, queue, priority, available_at, max_retry, timeout_seconds)
+    if unknown:
+        refuse_options("enqueue()", unknown)
+    fields = _fields(name, queue, priority, available_at, delay, max_retry, timeout_seconds)
     return _enqueue(fields, params, dedupe_key)
 
 
@@ -75,25 +82,26 @@ def enqueue_many(
     queue: str | None = None,
     priority: int | None = None,
     available_at: datetime | None = None,
+    delay: float | timedelta | None = None,
     max_retry: int | None = None,
     timeout_seconds: int | None = None,
+    **unknown: Never,
 ) -> int:
     """Enqueue one execution for each of `params`, all or none; return how many.
 
     `params` may be any iterable, a generator included: only a chunk of it is held in memory.
     """
-    fields = _fields(name, queue, priority, available_at, max_retry, timeout_seconds)
-    encoded = (
-        encode_object({} if each is None else each, f"The params at index {index} for {name!r}")
-        for index, each in enumerate(params)
-    )
+    if unknown:
+        refuse_options("enqueue_many()", unknown)
+    fields = _fields(name, queue, priority, available_at, delay, max_retry, timeout_seconds)
+    encoded = _checked_many(name, params)
     has_receivers = signals.execution_enqueued.has_listeners()
     count = 0
     with write_transaction(settings.DATABASE):
         while chunk := list(islice(encoded, _CHUNK_SIZE)):
             if has_receivers:
                 for each in chunk:
-                    _announce(_insert(fields, each))
+                    announce(_insert(fields, each, json.loads(each)))
             else:
                 insert_alike(fields, chunk)
             count += len(chunk)
@@ -118,92 +126,107 @@ def enqueue_from_api(
     return _enqueue(fields, params, dedupe_key)
 
 
-def enqueue_row(row: Row) -> JobExecution:
-    """Enqueue an execution of a cron job outside of its schedule."""
-    return _put(*_unpacked(row))
-
-
-def enqueue_ticks(rows: Sequence[Row]) -> None:
-    """Enqueue the ticks that have no execution yet. Call it inside a `write_transaction`.
-
-    A receiver that raises is logged, and the tick stays: no tick may be lost, and one receiver
-    must not stop all cron jobs.
-    """
-    if not rows:
-        return
-    if not signals.execution_enqueued.has_listeners():
-        insert_new(_TICK, rows, TICK_COLUMNS)
-        return
-    for row in rows:
-        fields, encoded = _unpacked({**_TICK, **row})
-        execution, is_new = _insert_unless_there(fields, encoded, ("job_id", "scheduled_time"))
-        if is_new:
-            _announce_tick(execution)
-
-
-def enqueue_event(row: Row, limit: int | None) -> JobExecution:
-    """Enqueue the execution of a message, or return the one that has its dedupe_key.
-
-    Raises DedupeKeyError if that one is another handler's. `limit` comes from `statement_bytes`.
-    """
-    # The limit holds for one row, too, although this INSERT could be longer.
-    json_row(row, limit)
-    return _put_keyed(*_unpacked({**_EVENT, **row}))
-
-
-def enqueue_events(rows: Sequence[Row], limit: int | None) -> None:
-    """Do the same for many messages; a dedupe_key that is there already is left alone."""
-    if rows:
-        insert_new(_EVENT, rows, EVENT_COLUMNS, limit)
+def enqueue_by_hand(
+    name: str, params: Any, *, dedupe_key: str | None = None, **options: Any
+) -> JobExecution:
+    """Do the same for a person, at a command line or in the admin."""
+    fields = {**_fields(name, **options), "param_source": ParamSource.MANUAL.value}
+    return _enqueue(fields, params, dedupe_key)
 
 
 def _enqueue(fields: dict[str, Any], params: Any, dedupe_key: str | None) -> JobExecution:
     name = fields["handler_name"]
-    encoded = "{}" if params is None else encode_object(params, f"The params for {name!r}")
+    encoded, decoded = _checked(handlers[name], params, f"The params for {name!r}")
     if dedupe_key is None:
-        return _put(fields, encoded)
+        return put(fields, encoded, decoded)
     fields["dedupe_key"] = _own_key(dedupe_key)
-    return _put_keyed(fields, encoded)
+    return put_keyed(fields, encoded, decoded)
 
 
-def _put(fields: dict[str, Any], encoded_params: str) -> JobExecution:
+def _checked_many(name: str, many: Iterable[Any]) -> Iterator[str]:
+    """Yield each params as JSON; decode only what needs a closer look, because it takes as long."""
+    spec = handlers[name]
+    must_fit, limit = settings.VALIDATE_ON_ENQUEUE, settings.MAX_PARAMS_BYTES
+    for index, params in enumerate(many):
+        try:
+            encoded = "{}" if params is None else encode_object(params, "The params")
+            if len(encoded) > limit or (must_fit and not spec.surely_takes(params)):
+                _checked(spec, params, "The params")
+        except (NotJSONError, ParamsError):
+            # The words name the index; to make them for each would cost more than all of this.
+            _checked(spec, params, f"The params at index {index} for {name!r}")
+            raise
+        yield encoded
+
+
+def _checked(spec: HandlerSpec, params: Any, what: str) -> tuple[str, Any]:
+    """Return the params as JSON, and what a worker will read of it."""
+    encoded = "{}" if params is None else encode_object(params, what)
+    decoded = json.loads(encoded)
+    check_params(spec, encoded, decoded, what)
+    return encoded, decoded
+
+
+def check_params(spec: HandlerSpec | None, encoded: str, params: dict[str, Any], what: str) -> None:
+    """Raise ParamsError if the params are too large, or do not fit a handler that is known."""
+    if len(encoded) > settings.MAX_PARAMS_BYTES:
+        raise ParamsError(
+            f"{what} are {len(encoded):,} bytes as JSON; at most {settings.MAX_PARAMS_BYTES:,} are "
+            "accepted (JOBU_MAX_PARAMS_BYTES). Keep large data in a file or table and enqueue "
+            "where it is."
+        )
+    if spec is not None and settings.VALIDATE_ON_ENQUEUE:
+        try:
+            spec.check(params)
+        except ParamsError as error:
+            raise ParamsError(f"{what} do not fit: {error}") from None
+
+
+def put(fields: dict[str, Any], encoded: str, params: Any) -> JobExecution:
     if not signals.execution_enqueued.has_listeners():
-        return _insert(fields, encoded_params)
+        return _insert(fields, encoded, params)
     # A receiver that raises takes the execution with it.
     with write_transaction(settings.DATABASE):
-        execution = _insert(fields, encoded_params)
-        _announce(execution)
+        execution = _insert(fields, encoded, params)
+        announce(execution)
     return execution
 
 
-def _put_keyed(fields: dict[str, Any], encoded_params: str) -> JobExecution:
+def put_keyed(fields: dict[str, Any], encoded: str, params: Any) -> JobExecution:
     """Do the same, unless there is an execution with the dedupe_key: then return that one."""
     if not signals.execution_enqueued.has_listeners():
-        execution, _ = _insert_unless_there(fields, encoded_params, ("dedupe_key",))
+        execution, _ = insert_unless_there(fields, encoded, params, ("dedupe_key",))
     else:
         with write_transaction(settings.DATABASE):
-            execution, is_new = _insert_unless_there(fields, encoded_params, ("dedupe_key",))
+            execution, is_new = insert_unless_there(fields, encoded, params, ("dedupe_key",))
             if is_new:
-                _announce(execution)
-    if execution.handler_name != fields["handler_name"]:
-        raise key_taken(fields["dedupe_key"], execution.handler_name, fields["handler_name"])
+                announce(execution)
+    name = fields["handler_name"]
+    if handlers.name_of(execution.handler_name) != handlers.name_of(name):
+        raise key_taken(fields["dedupe_key"], execution.handler_name, name)
     return execution
 
 
-def _insert(fields: dict[str, Any], encoded_params: str) -> JobExecution:
-    return insert_returning(connections[settings.DATABASE], fields, encoded_params)
+def _insert(fields: dict[str, Any], encoded: str, params: Any) -> JobExecution:
+    return insert_returning(connections[settings.DATABASE], fields, encoded, params)
 
 
-def _insert_unless_there(
-    fields: dict[str, Any], encoded_params: str, unique: Sequence[str]
+def insert_unless_there(
+    fields: dict[str, Any], encoded: str, params: Any, unique: Sequence[str]
 ) -> tuple[JobExecution, bool]:
     """Return the execution with the same `unique` fields, or a new one; and whether it is new."""
     same = {name: fields[name] for name in unique}
-    with suppress(JobExecution.DoesNotExist):
+    try:
         return JobExecution.objects.get(**same), False
+    except JobExecution.DoesNotExist:
+        pass
+    except Error as error:
+        if missing := not_migrated(error):
+            raise missing from error
+        raise
     try:
         with transaction.atomic(using=settings.DATABASE):
-            return _insert(fields, encoded_params), True
+            return _insert(fields, encoded, params), True
     except IntegrityError:
         # Another connection has just inserted it, unless the row itself is at fault.
         with suppress(JobExecution.DoesNotExist):
@@ -211,27 +234,8 @@ def _insert_unless_there(
         raise
 
 
-def _announce(execution: JobExecution) -> None:
+def announce(execution: JobExecution) -> None:
     signals.execution_enqueued.send(sender=None, execution=execution)
-
-
-def _announce_tick(execution: JobExecution) -> None:
-    try:
-        # In a savepoint, so that a receiver's failed statement does not spoil the other ticks.
-        with transaction.atomic(using=settings.DATABASE):
-            _announce(execution)
-    except Exception as error:
-        if isinstance(error, Error) and not dialect_for(settings.DATABASE).refuses(error):
-            raise
-        logs.receiver_failed({"execution": execution}, error)
-
-
-def _unpacked(row: Row) -> tuple[dict[str, Any], str]:
-    """Return the fields that a row gives, and its params as JSON."""
-    fields = {name: value for name, value in row.items() if value is not None and name != "params"}
-    if "extra" in fields:
-        fields["extra"] = json.loads(fields["extra"])
-    return fields, row["params"]
 
 
 def key_taken(dedupe_key: str, owner: str, handler_name: str) -> DedupeKeyError:
@@ -246,6 +250,7 @@ def _fields(
     queue: str | None = None,
     priority: int | None = None,
     available_at: datetime | None = None,
+    delay: float | timedelta | None = None,
     max_retry: int | None = None,
     timeout_seconds: int | None = None,
 ) -> dict[str, Any]:
@@ -269,6 +274,10 @@ def _fields(
         fields.update(chosen)
     if available_at is not None:
         fields["available_at"] = checked_time(available_at)
+    if delay is not None:
+        if available_at is not None:
+            raise OptionError("Give available_at or delay, not both.")
+        fields["delay"] = checked_delay(delay)
     return fields
 
 

@@ -1,21 +1,21 @@
 """The statements that insert executions: one, or many with one JSON parameter.
 
-Only `jobu.queue.enqueue` calls them.
+Only `jobu.queue.enqueue` and `enqueue_rows` call them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from django.db import connections
+from django.db import Error, connections
 from django.db.models.base import ModelState
 
 from jobu.conf import settings
-from jobu.dialects import default_literals, dialect_for, literal
+from jobu.dialects import default_literals, dialect_for, literal, not_migrated
 from jobu.exceptions import MessageError
 from jobu.jsonable import json_arrays
 from jobu.models import JobExecution
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.backends.utils import CursorWrapper
     from django.db.models import Field
 
 _CHUNK_CHARACTERS = 2_000_000
@@ -67,9 +68,9 @@ _JSON_COLUMNS = ("params", "extra")
 
 
 def insert_returning(
-    connection: BaseDatabaseWrapper, fields: dict[str, Any], encoded_params: str
+    connection: BaseDatabaseWrapper, fields: dict[str, Any], encoded_params: str, params: Any
 ) -> JobExecution:
-    """Insert one row; several times faster than `create`."""
+    """Insert one row; several times faster than `create`. `params` are what was encoded."""
     plain = [
         value if type(value) in _PLAIN_TYPES and name not in _DIFFERENT else None
         for name, value in fields.items()
@@ -77,11 +78,14 @@ def insert_returning(
     sql, parameters = _insert_returning_sql(connection.alias, *fields, *plain)
     given = [*_prepared({name: fields[name] for name in parameters}, connection), encoded_params]
     with connection.cursor() as cursor:
-        cursor.execute(sql, given)
+        _execute(cursor, sql, given)
         if not connection.features.can_return_columns_from_insert:
             cursor.execute(_created_sql(), [cursor.lastrowid])
         pk, now = cursor.fetchone()
     now = _converted_time(now, connection)
+    if "delay" in fields:
+        fields = {**fields, "available_at": now + timedelta(seconds=fields["delay"])}
+        del fields["delay"]
     execution = JobExecution.__new__(JobExecution)
     # All fields at once: `from_db` sets one after another, and sends `post_init`.
     execution.__dict__ = {
@@ -92,7 +96,7 @@ def insert_returning(
         "available_at": now,
         "aside_until": IN_LANE,
         **fields,
-        "params": json.loads(encoded_params),
+        "params": params,
         "errors": [],
     }
     return execution
@@ -102,9 +106,15 @@ def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
     """Insert rows that differ only in their params, which are sent as one JSON parameter."""
     connection = connections[settings.DATABASE]
     dialect = dialect_for(settings.DATABASE)
-    values = {**_values_sql(settings.DATABASE, fields), "params": dialect.json_sql("t.value")}
+    given = _given_sql(settings.DATABASE, fields)
+    values = {
+        **_values_sql(settings.DATABASE, given),
+        **given,
+        "params": dialect.json_sql("t.value"),
+    }
     with connection.cursor() as cursor:
-        cursor.execute(
+        _execute(
+            cursor,
             f"{_insert_into(values)} SELECT {', '.join(values.values())} "  # noqa: S608 - our names
             f"FROM {dialect.unpack_sql()}",
             [*_prepared(fields, connection), json.dumps(encoded_params)],
@@ -137,6 +147,16 @@ def insert_new(
     with connection.cursor() as cursor:
         for chunk in json_arrays((json_row(row, limit) for row in rows), maximum):
             cursor.execute(sql, [*_prepared(fields, connection), chunk])
+
+
+def _execute(cursor: CursorWrapper, sql: str, parameters: list[Any]) -> None:
+    """Say to the caller of `enqueue` what is wrong if the table is not there."""
+    try:
+        cursor.execute(sql, parameters)
+    except Error as error:
+        if missing := not_migrated(error):
+            raise missing from error
+        raise
 
 
 def statement_bytes() -> int | None:
@@ -174,10 +194,7 @@ def _insert_returning_sql(alias: str, *given: str | int | None) -> tuple[str, tu
         if isinstance(value, int) or (value and _PLAIN_TEXT.fullmatch(value))
     }
     dialect = dialect_for(alias)
-    columns = {
-        **{name: written.get(name, "%s") for name in values},
-        "params": dialect.json_sql("%s"),
-    }
+    columns = {**_given_sql(alias, values), **written, "params": dialect.json_sql("%s")}
     sql = dialect.enqueue_sql(JobExecution._meta.db_table, columns)
     parameters = tuple(name for name in values if name not in written)
     return sql or _insert_one_sql(alias, columns), parameters
@@ -213,11 +230,24 @@ def _values_sql(alias: str, given: Iterable[str]) -> dict[str, str]:
     return {**values, **dict.fromkeys(given, "%s")}
 
 
+def _given_sql(alias: str, names: Iterable[str]) -> dict[str, str]:
+    """Return column → SQL of the given fields, each with one parameter.
+
+    A `delay`, in seconds, becomes a time by the database's clock.
+    """
+    return {
+        "available_at" if name == "delay" else name: dialect_for(alias).now_sql("%s")
+        if name == "delay"
+        else "%s"
+        for name in names
+    }
+
+
 def _prepared(fields: dict[str, Any], connection: BaseDatabaseWrapper) -> list[Any]:
     """Return the values in the form the driver needs; all drivers take texts and numbers."""
     return [
         value
-        if type(value) in _PLAIN_TYPES
+        if type(value) in _PLAIN_TYPES or name == "delay"
         else _fields_by_name()[name].get_db_prep_save(value, connection)
         for name, value in fields.items()
     ]

@@ -26,17 +26,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from jobu.outcomes import Outcome
+
 
 def run_pending(*, queue: str | None = None, include_delayed: bool = False) -> list[JobExecution]:
     """Run every claimable execution, and those they enqueue, in this thread; return them.
 
     It uses the test's own connection and transaction, so it works in a `TestCase`. With
-    `include_delayed` what is due later runs, too: retries after their backoff, for one. Timeouts
+    `include_delayed` what is due later runs, too: retries after their backoff, for one; but not
+    what has put itself off by `RetryLater(…, counted=False)`, which might do so for ever. Timeouts
     are not enforced here.
     """
     done: dict[int, None] = {}
-    while (attempt := _claim_next(queue, include_delayed)) is not None:
-        _run(attempt)
+    put_off: list[int] = []
+    while (attempt := _claim_next(queue, include_delayed, put_off)) is not None:
+        outcome = _run(attempt)
+        if outcome.status is Status.PENDING and outcome.error is None:
+            put_off.append(attempt.execution_id)
         done[attempt.execution_id] = None
     executions = JobExecution.objects.in_bulk(done)
     return [executions[pk] for pk in done if pk in executions]
@@ -60,13 +66,15 @@ def immediate() -> Iterator[None]:
         signals.execution_enqueued.disconnect(run_now)
 
 
-def _claim_next(queue: str | None, include_delayed: bool) -> Attempt | None:
+def _claim_next(queue: str | None, include_delayed: bool, put_off: list[int]) -> Attempt | None:
     """Claim one execution, in the order in which a worker would."""
     executions = (
         JobExecution.objects.pending() if include_delayed else JobExecution.objects.claimable()
     )
     if queue is not None:
         executions = executions.filter(queue=queue)
+    if put_off:
+        executions = executions.exclude(id__in=put_off)
     process_id = uuid.uuid4()
     with write_transaction(settings.DATABASE):
         row = (
@@ -87,14 +95,15 @@ def _claim_next(queue: str | None, include_delayed: bool) -> Attempt | None:
     return Attempt(row[0], row[1] + 1, process_id, *row[3:])
 
 
-def _run(attempt: Attempt) -> None:
+def _run(attempt: Attempt) -> Outcome:
     run = Run(attempt)
     with _savepoints():
         outcome = async_to_sync(execute_async)(run) if run.is_async else execute(run)
     settled = [outcome] if outcome.is_stored else settle_one_by_one([outcome])
     for each in settled:
         logs.settled(each)
-        signals.send(signals.execution_settled, outcome=each)
+        signals.settled(each)
+    return outcome
 
 
 @contextmanager

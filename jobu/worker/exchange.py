@@ -45,6 +45,10 @@ class Exchange:
     def give_back(self, attempts: Sequence[Attempt]) -> None:
         self.unsettled += [released(attempt) for attempt in attempts]
 
+    def doubt(self) -> None:
+        """Ask the database at the next poll what it holds for us."""
+        self._is_commit_uncertain = True
+
     def give_back_unknown(self) -> None:
         """Give back the attempts that the database holds for us and we do not know of.
 
@@ -89,7 +93,7 @@ class Exchange:
         self.unsettled = []
         for outcome in outcomes:
             logs.settled(outcome)
-            signals.send(signals.execution_settled, outcome=outcome)
+            signals.settled(outcome)
         # A short claim emptied a lane, and a settled run may have left a retry or a follow-up.
         if len(attempts) < wanted.limit:
             self._lanes.forget()

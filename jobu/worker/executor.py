@@ -10,7 +10,6 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import DatabaseError, connections, transaction
 
 from jobu import logs, outcomes, signals
@@ -24,15 +23,17 @@ from jobu.exceptions import (
     JobTimeout,
     NotJSONError,
     ParamsError,
+    RetryLater,
     TransactionError,
 )
 from jobu.handlers.context import running
+from jobu.handlers.options import MAX_DELAY_SECONDS
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_result
 from jobu.masking import mask_quotes
 from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
-from jobu.worker.connections import close_connections
+from jobu.worker.connections import keep_async_connections
 from jobu.worker.interrupts import OUR_FOLDER
 
 if TYPE_CHECKING:
@@ -86,7 +87,6 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
     """Decide by the error: an interrupt by its kind, any other by the handler's retry rule."""
     attempt = run.attempt
     options = handlers.options_of(attempt.handler_name)
-    retry_delay = partial(options.retry_delay, attempt)
     if isinstance(error, asyncio.CancelledError) and run.interrupt is not None:
         error = run.interrupt().with_traceback(error.__traceback__)
     if isinstance(error, JobCancelled):
@@ -96,15 +96,21 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
     # An error's text may quote the params.
     mask = partial(mask_quotes, params=attempt.params, names=options.sensitive)
     trace = mask(trace or _traceback(error))
-    may_retry = retry_delay if options.retries(error) else None
+    may_retry: Callable[[int], float] | None = None
+    if options.retries(error):
+        may_retry = partial(options.retry_delay, attempt)
     if isinstance(error, JobTimeout):
         return outcomes.timed_out(attempt, trace, retry_delay=may_retry)
-    if isinstance(error, DatabaseError) and _is_out_of_connections(error):
-        logs.out_of_connections(attempt, error)
+    if isinstance(error, RetryLater):
+        seconds = min(error.seconds, MAX_DELAY_SECONDS)
+        if not error.counted:
+            return outcomes.put_off(attempt, mask(outcomes.describe(error)), seconds)
+        may_retry = lambda _failures: seconds  # noqa: E731
     message = mask(outcomes.describe(error))
     failure = outcomes.failed(attempt, message, trace, retry_delay=may_retry)
     is_conflict = run.is_atomic and dialect_for(settings.DATABASE).is_busy(error)
-    return failure._replace(is_conflict=is_conflict)
+    lacks_connection = isinstance(error, DatabaseError) and _is_out_of_connections(error)
+    return failure._replace(is_conflict=is_conflict, lacks_connection=lacks_connection)
 
 
 def _run_handler(run: Run) -> Outcome:
@@ -128,10 +134,7 @@ async def _run_async_handler(run: Run) -> Outcome:
             _end_if_forked(run)
             if left := run.job.cancel_tasks():
                 logs.tasks_left(run.attempt, left)
-            # There is a thread only if a handler used the ORM, and only that has connections.
-            context = SyncToAsync.thread_sensitive_context.get(None)
-            if context in SyncToAsync.context_to_thread_executor:
-                await asyncio.shield(sync_to_async(close_connections)())
+            await keep_async_connections()
 
 
 def _call(run: Run, call: Callable[[], Any]) -> Any:

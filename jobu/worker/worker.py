@@ -136,6 +136,9 @@ class Worker(PollingProcess):
         self._watchdog.stop()
         self._pool.close()
 
+    def doubt(self) -> None:
+        self._exchange.doubt()
+
     def chores(self) -> list[Chore]:
         return [
             Chore(_CHORE_INTERVAL_SECONDS, self._pass_on_cancels_and_progress),
@@ -179,6 +182,7 @@ class Worker(PollingProcess):
         if self._lanes.must_look:
             return 0
         delay = self._idle_interval
+        self._lanes.keep_for(delay)
         self._idle_interval = min(2 * delay, self._max_poll_interval)
         return max(0.0, min(delay, self._lanes.next_due - time.monotonic()))
 

@@ -59,8 +59,20 @@ NUMBERS = sorted(
     name
     for name, expected in setting_types.items()
     if {int, float} & {expected, *get_args(expected)}
-    and name not in ("RETENTION_DAYS", "RUN_LOG_LEVEL", "EVENT_PRIORITIES")
+    and name
+    not in ("EVENT_PRIORITIES", "MAX_RETRY", "RETENTION_DAYS", "RUN_LOG_LEVEL", "TIMEOUT_SECONDS")
 )
+
+
+@pytest.mark.parametrize(("name", "least"), [("MAX_RETRY", 0), ("TIMEOUT_SECONDS", 1)])
+def test_e001_a_default_that_no_execution_can_have(name: str, least: int) -> None:
+    assert found_with(**{f"JOBU_{name}": least}) == []
+    [(identifier, message, _)] = found_with(**{f"JOBU_{name}": least - 1})
+    assert identifier == "jobu.E001"
+    assert message == (
+        f"JOBU_{name} is {least - 1}, but {name.lower()} must be a whole number of {least} or "
+        f"more, not {least - 1}."
+    )
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -253,6 +265,10 @@ def test_w001_a_setting_like_no_other() -> None:
     [(identifier, message, hint)] = found_with(JOBU_XYZZY=5)
     assert (identifier, message) == ("jobu.W001", "jobu has no setting JOBU_XYZZY.")
     assert hint == f"It has {', '.join(f'JOBU_{name}' for name in setting_types)}."
+
+
+def test_w001_leaves_the_variable_of_a_supervisor_alone() -> None:
+    assert found_with(JOBU_SUPERVISOR_PID="123") == []
 
 
 def test_e001_an_empty_name_among_the_sensitive_ones() -> None:

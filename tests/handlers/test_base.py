@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from datetime import date
 from typing import Any
 
 import pytest
@@ -11,7 +13,9 @@ from asgiref.sync import async_to_sync
 from jobu import BaseHandler, HandlerParams, HandlerResult, handler
 from jobu.exceptions import HandlerError
 from jobu.handlers.registry import handlers
+from jobu.jsonable import encode_result
 from jobu.models import JobExecution, Status
+from jobu.testing import run_pending
 
 pytestmark = pytest.mark.usefixtures("temporary_handlers")
 
@@ -121,3 +125,77 @@ def test_params_and_results_are_dataclasses_by_inheritance(base: type) -> None:
         Invoice(7)
     with pytest.raises(TypeError, match="'number'"):
         Invoice()
+
+
+def test_params_without_fields_have_whatever_came() -> None:
+    @handler("open")
+    class Any_(BaseHandler):
+        def execute(self, params: HandlerParams) -> list[Any]:
+            return [params.to, params.lines[0]["count"], getattr(params, "language", "en")]  # type: ignore[attr-defined]
+
+    @handler("open_function")
+    def open_function(order: HandlerParams) -> Any:
+        return order
+
+    params = {"to": "Ann", "lines": [{"count": 2}], "self": 1, "a-b": 2}
+    assert handlers["open"].bind(params)() == ["Ann", 2, "en"]
+    given = handlers["open_function"].bind(params)()
+    assert (vars(given), given) == (params, HandlerParams(**params))
+    assert given != HandlerParams(to="Bob")
+    assert handlers["open"].fields is handlers["open_function"].fields is None
+
+
+def test_a_param_that_did_not_come_is_named_with_those_that_did() -> None:
+    with pytest.raises(AttributeError) as caught:
+        _ = HandlerParams(to="Ann", day=1).too  # type: ignore[attr-defined]
+    assert str(caught.value) == "There is no param 'too'; there are: to, day"
+    with pytest.raises(AttributeError, match="there are: none"):
+        _ = HandlerParams().too  # type: ignore[attr-defined]
+
+
+def test_params_and_results_without_fields_mask_what_they_show() -> None:
+    assert repr(HandlerParams(to="Ann", password="geheim")) == (
+        "HandlerParams(to='Ann', password='********')"
+    )
+    assert repr(HandlerResult(action="made")) == "HandlerResult(action='made')"
+
+
+def test_a_result_without_fields_is_stored_as_what_it_was_made_with() -> None:
+    class Row(HandlerResult):
+        at: date
+
+    result = HandlerResult(action="created", data={"rows": [Row(at=date(2026, 11, 18))]})
+    assert json.loads(encode_result(result) or "") == {
+        "action": "created",
+        "data": {"rows": [{"at": "2026-11-18"}]},
+    }
+
+
+class Refund(HandlerResult):
+    refunded: str
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: HandlerResult("created"),  # type: ignore[call-arg]
+        lambda: Refund(refundd="9.90"),  # type: ignore[call-arg]
+        lambda: Refund(),  # type: ignore[call-arg]
+        lambda: Refund("9.90"),  # type: ignore[call-arg]
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+def test_a_mistake_in_making_a_result_fails_at_once_and_in_words(make: Any) -> None:
+    runs = []
+
+    @handler("mistaken", max_retry=5, retry_on=(TypeError,), backoff=0)
+    def mistaken() -> Any:
+        runs.append(1)
+        return make()
+
+    execution = mistaken.enqueue()
+    run_pending(include_delayed=True)
+    execution.refresh_from_db()
+    assert (len(runs), execution.status) == (1, Status.FAILED)
+    assert "ResultError: The result cannot be made: " in execution.error_message
+    assert "return make()" in execution.errors[0]["traceback"]

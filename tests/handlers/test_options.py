@@ -11,8 +11,9 @@ import pytest
 from django.test import override_settings
 
 from jobu.attempts import Attempt
-from jobu.exceptions import JobTimeout, JobuError, OptionError
+from jobu.exceptions import JobTimeout, JobuError, OptionError, ResultError
 from jobu.handlers.options import HandlerOptions, check_execution_options
+from jobu.handlers.registry import handlers
 
 ATTEMPT = Attempt(
     execution_id=42,
@@ -177,3 +178,16 @@ def test_sensitive_takes_one_name_or_several() -> None:
 def test_what_is_no_name_cannot_be_sensitive(names: Any) -> None:
     with pytest.raises(OptionError, match=r"^sensitive takes names of params, not "):
         HandlerOptions(sensitive=names)
+
+
+def test_what_a_handler_does_not_say_is_the_projects() -> None:
+    silent, outspoken = HandlerOptions(), HandlerOptions(max_retry=0, timeout_seconds=7)
+    assert (silent.max_retry, silent.timeout_seconds) == (3, 3600)
+    with override_settings(JOBU_MAX_RETRY=9, JOBU_TIMEOUT_SECONDS=60):
+        assert (silent.max_retry, silent.timeout_seconds) == (9, 60)
+        assert (outspoken.max_retry, outspoken.timeout_seconds) == (0, 7)
+        assert handlers.options_of("nobody").max_retry == 9
+
+
+def test_the_result_of_a_mistake_is_not_retried_whatever_the_rule_says() -> None:
+    assert not HandlerOptions(retry_on=(TypeError,)).retries(ResultError())

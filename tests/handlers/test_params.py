@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 import pytest
 
-from jobu import BaseHandler, HandlerParams, handler
+from jobu import BaseHandler, HandlerParams, handler, transactional
 from jobu.exceptions import HandlerError, JobuError, ParamsError
 from jobu.handlers.params import Signature
 from jobu.handlers.registry import handlers
@@ -293,3 +293,10 @@ def test_a_refused_object_is_quoted_with_masks() -> None:
 
     message = refusal(function, days={"password": "sesame", "n": 1})
     assert message == "days must be a whole number, not {'password': '********', 'n': 1}"
+
+
+def test_a_decorated_handlers_annotations_are_those_of_its_own_module() -> None:
+    @transactional("default")
+    def function(to: Address) -> None: ...
+
+    assert arguments(function, street="Elm") == {"to": Address("Elm")}

@@ -280,3 +280,74 @@ def test_an_async_handler_cannot_be_atomic(kind: str) -> None:
 
 
 def _nothing() -> None: ...
+
+
+def test_a_handler_is_found_by_its_aliases_and_counts_once() -> None:
+    @handler("send_mail", aliases=("email", "mail"), max_retry=9)
+    def send_mail() -> str:
+        return "sent"
+
+    spec = handlers["send_mail"]
+    for alias in ("email", "mail"):
+        assert alias in handlers
+        assert handlers[alias] is spec
+        assert handlers.name_of(alias) == "send_mail"
+        assert handlers.options_of(alias).max_retry == 9
+    assert handlers.name_of("unknown") == "unknown"
+    assert [each for each in handlers if each.name == "send_mail"] == [spec]
+
+
+def test_one_alias_may_be_given_without_brackets() -> None:
+    handler("send_mail", aliases="email")(lambda: "sent")
+    assert handlers["email"].aliases == ("email",)
+
+
+@pytest.mark.parametrize("other", [{"name": "email"}, {"name": "post", "aliases": ["email"]}])
+def test_an_alias_is_no_other_handlers_name_or_alias(other: dict[str, Any]) -> None:
+    handler("send_mail", aliases="email")(lambda: None)
+    with pytest.raises(DuplicateHandlerError, match=r"Two handlers are named 'email': .* and "):
+        handler(**other)(lambda: None)
+    handler("letter")(lambda: None)
+    with pytest.raises(DuplicateHandlerError, match="Two handlers are named 'letter'"):
+        handler("parcel", aliases=["letter"])(lambda: None)
+    assert "parcel" not in handlers
+
+
+@pytest.mark.parametrize("alias", ["", "a\nb", 5, "send_mail"])
+def test_an_alias_that_cannot_be_one_is_refused(alias: Any) -> None:
+    with pytest.raises(JobuError):
+        handler("send_mail", aliases=[alias])(lambda: None)
+
+
+def test_a_definition_that_is_imported_again_gives_up_its_old_aliases() -> None:
+    for aliases in (("email",), ("mail",)):
+
+        @handler("send_mail", aliases=aliases)
+        def send_mail() -> None: ...
+
+    assert "mail" in handlers and "email" not in handlers
+
+
+@pytest.mark.parametrize(
+    ("option", "answer"),
+    [
+        ("max_retries", "Use max_retry= (how often it runs at most)."),
+        ("retry", "Use max_retry= (how often it runs at most)."),
+        ("timeout", "Use timeout_seconds= (how long one run may take)."),
+        ("tz", "Use timezone= (the name of a time zone, for cron)."),
+        ("crontab", "Use cron= (a cron expression)."),
+        ("que", "Use queue= (a name)."),
+        ("countdown", "It is one of enqueue(): delay= (seconds or a timedelta)."),
+        ("available_at", "It is one of enqueue(): available_at= (a datetime with a time zone)."),
+    ],
+)
+def test_an_option_of_another_name_is_answered_with_the_right_one(option: str, answer: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        handler("own", **{option: 5})
+    assert str(caught.value) == f"@handler has no option {option!r}. {answer}"
+    assert isinstance(caught.value, TypeError)
+
+
+def test_an_option_that_is_like_none_is_answered_with_all_of_them() -> None:
+    with pytest.raises(OptionError, match=r"no option 'zzz'\. It has max_retry, .*, timezone"):
+        handler("own", zzz=5)  # type: ignore[arg-type]

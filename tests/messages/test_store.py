@@ -12,7 +12,7 @@ import pytest
 from django.db import DataError, IntegrityError, OperationalError, connection
 from django.test import override_settings
 
-from jobu import enqueue, signals
+from jobu import enqueue, handler, signals
 from jobu.adapters.base import QueueMessage
 from jobu.dialects import dialect_of
 from jobu.exceptions import MessageError
@@ -24,6 +24,7 @@ from jobu.messages.dead_letters import requeue
 from jobu.messages.rows import message_key
 from jobu.messages.store import store
 from jobu.models import CronJob, DeadLetter, JobExecution
+from jobu.testing import run_pending
 from tests.builders import cron, message
 
 pytestmark = pytest.mark.django_db
@@ -289,7 +290,7 @@ def test_nesting_and_numbers_beyond_what_databases_hold_are_dead_letters() -> No
         deep = [deep]
     assert "nested deeper than 30" in reason_of(message(params={"a": deep}))
     huge = b'{"handler": "echo", "params": {"a": 1e999}}'
-    assert "Out of range float" in reason_of(message(2, huge))
+    assert 'params["a"] is inf, which is not JSON' in reason_of(message(2, huge))
 
 
 @pytest.mark.parametrize("by_id", [True, False])
@@ -548,3 +549,23 @@ def test_a_receiver_that_fails_makes_a_dead_letter_of_its_message_alone() -> Non
         signals.execution_enqueued.disconnect(fail)
     assert JobExecution.objects.count() == 2
     assert "not this one" in DeadLetter.objects.get().reason
+
+
+@pytest.mark.usefixtures("temporary_handlers")
+def test_a_renamed_handler_gets_the_messages_and_cron_jobs_of_its_old_name() -> None:
+    handler("renamed", aliases="before", events=True)(lambda **_params: None)
+    job = cron(handler_name="before")
+    members = {"handler_name": "before", "dedupe_key": "once"}
+    assert store([message(**members), message(2, handler_name="renamed", job_id=job.pk)], "k") == []
+    # The same key under the new name is the same execution, no other handler's.
+    assert store([message(3, **{**members, "handler_name": "renamed"})], "k") == []
+    names = JobExecution.objects.order_by("id").values_list("handler_name", flat=True)
+    assert list(names) == ["before", "renamed"]
+    assert {execution.status for execution in run_pending()} == {"SUCCESS"}
+
+
+def test_params_that_do_not_fit_make_an_execution_that_fails_and_no_dead_letter() -> None:
+    store_one(handler_name="sleep", params={"secs": 1})
+    [execution] = run_pending()
+    assert (execution.status, execution.attempt) == ("FAILED", 1)
+    assert "unknown params: secs" in execution.error_message

@@ -14,6 +14,8 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 DUMPS = Path(__file__).parent / "dumps"
+DUMPED = sorted(folder.name for folder in DUMPS.glob("0*"))
+"""The migrations up to which there is an installation."""
 _MAKES_SOMETHING = re.compile(r"(CREATE|ALTER|DROP|COMMENT) ", re.IGNORECASE)
 _DJANGO_OWN = "django_migrations"
 _END = ";\n\n"

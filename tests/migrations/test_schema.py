@@ -12,12 +12,10 @@ from django.test import override_settings
 
 from jobu import enqueue
 from tests.migrations.databases import empty_database
-from tests.migrations.dumps import DUMPS, load_dump, migrate_to, newest_migration
+from tests.migrations.dumps import DUMPED, DUMPS, load_dump, migrate_to, newest_migration
 from tests.migrations.schema import schema_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-DUMPED = sorted(folder.name for folder in DUMPS.iterdir())
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from jobu.exceptions import (
     NotJSONError,
     OptionError,
 )
+from jobu.handlers.registry import handlers
 from jobu.models import JobExecution, Status
 from tests.builders import column, database_now, finished
 from tests.connections import rolled_back, together
@@ -46,7 +47,7 @@ def test_what_is_not_given_comes_from_the_handler() -> None:
 @pytest.mark.usefixtures("temporary_handlers")
 def test_what_is_given_wins_over_the_handler() -> None:
     @handler("own", queue="mail", priority=7, max_retry=9, timeout_seconds=30)
-    def own() -> None: ...
+    def own(a: int) -> None: ...
 
     options: dict[str, Any] = {"queue": "web", "priority": -7, "max_retry": 0, "timeout_seconds": 1}
     returned = enqueue("own", {"a": 1}, **options, available_at=NOON, dedupe_key="key")
@@ -255,3 +256,77 @@ def test_the_async_twins_do_the_same() -> None:
     with pytest.raises(NotJSONError):
         async_to_sync(aenqueue)("echo", {"x": {1}})
     assert JobExecution.objects.count() == 2
+
+
+def test_a_delay_is_counted_from_now_by_the_databases_clock() -> None:
+    for delay in (90, 90.0, timedelta(minutes=1, seconds=30)):
+        before = database_now()
+        execution = enqueue("echo", delay=delay)
+        waits = timedelta(seconds=90)
+        assert before + waits <= execution.available_at <= database_now() + waits
+        stored = JobExecution.objects.get(pk=execution.pk)
+        assert values_of(execution) == values_of(stored)
+        assert stored.available_at - stored.created_at == waits
+    assert not JobExecution.objects.claimable().exists()
+
+
+def test_a_delay_goes_with_the_other_options_and_a_dedupe_key() -> None:
+    execution = enqueue("echo", delay=0.0625, queue="web", priority=5, dedupe_key="key")
+    stored = JobExecution.objects.get(pk=execution.pk)
+    assert (stored.queue, stored.priority, stored.dedupe_key) == ("web", 5, "key")
+    assert stored.available_at - stored.created_at == timedelta(seconds=0.062)
+    assert execution.available_at == stored.available_at
+
+
+def test_a_delay_of_nothing_is_due_at_once() -> None:
+    enqueue("echo", delay=0)
+    assert JobExecution.objects.claimable().exists()
+
+
+def test_a_delay_and_a_time_are_not_given_both() -> None:
+    with pytest.raises(OptionError, match="Give available_at or delay, not both"):
+        enqueue("echo", delay=5, available_at=NOON)
+
+
+@pytest.mark.usefixtures("temporary_handlers")
+def test_an_execution_under_an_earlier_name_is_the_handlers_own() -> None:
+    @handler("own")
+    def before() -> None: ...
+
+    first = before.enqueue(dedupe_key="key")
+    del handlers._specs["own"]
+
+    @handler("renamed", aliases=("own",))
+    def after() -> None: ...
+
+    assert after.enqueue(dedupe_key="key").pk == first.pk
+    assert enqueue("own", dedupe_key="key").handler_name == "own"
+    assert enqueue("own").handler_name == "own"
+
+
+OPTIONS_ELSEWHERE = [
+    ("countdown", "delay"),
+    ("eta", "available_at"),
+    ("run_at", "available_at"),
+    ("tz", "available_at"),
+    ("retry", "max_retry"),
+    ("retries", "max_retry"),
+    ("max_retries", "max_retry"),
+    ("timeout", "timeout_seconds"),
+    ("kwargs", "params"),
+]
+
+
+@pytest.mark.parametrize(("option", "meant"), [*OPTIONS_ELSEWHERE, ("task_id", "dedupe_key")])
+def test_an_option_of_another_name_is_answered_with_the_right_one(option: str, meant: str) -> None:
+    expected = rf"enqueue\(\) has no option '{option}'\. Use {meant}= \("
+    for enqueue_it in (enqueue, Echo.enqueue, async_to_sync(aenqueue)):
+        arguments = () if enqueue_it == Echo.enqueue else ("echo",)
+        with pytest.raises(OptionError, match=expected):
+            enqueue_it(*arguments, **{option: 5})  # type: ignore[operator]
+    assert not JobExecution.objects.exists()
+
+
+def test_an_option_of_the_decorator_is_sent_there() -> None:
+    with pytest.raises(OptionError, match="It is one of @handler: cron= "):
+        enqueue("echo", cron="* * * * *")  # type: ignore[arg-type]

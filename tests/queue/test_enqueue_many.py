@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,8 +15,10 @@ from django.db.models.signals import post_init
 from jobu import aenqueue_many, enqueue, enqueue_many
 from jobu.exceptions import HandlerNotFoundError, NotJSONError, OptionError
 from jobu.models import JobExecution
+from tests.builders import database_now
 from tests.connections import rolled_back
 from tests.project.shop.jobs import Echo, async_echo
+from tests.queue.test_enqueue import OPTIONS_ELSEWHERE
 
 pytestmark = pytest.mark.django_db
 
@@ -178,3 +180,33 @@ def test_a_transaction_announces_each_of_its_queues_once() -> None:
         announced = [each.payload for each in connection.connection.notifies(timeout=0)]
         cursor.execute("UNLISTEN jobu")
     assert sorted(announced) == ["mail", "web"]
+
+
+def test_a_delay_is_counted_from_now_by_the_databases_clock() -> None:
+    before = database_now()
+    assert enqueue_many("echo", [{"n": 1}, {"n": 2}], delay=timedelta(minutes=5)) == 2
+    due = set(JobExecution.objects.values_list("available_at", flat=True))
+    assert len(due) == 1
+    assert before <= due.pop() - timedelta(minutes=5) <= database_now()
+    with pytest.raises(OptionError, match="not both"):
+        enqueue_many("echo", [], delay=5, available_at=NOON)
+
+
+def test_a_delay_is_the_same_for_each_even_with_a_receiver(enqueued: list[JobExecution]) -> None:
+    enqueue_many("echo", [{"n": 1}, {"n": 2}], delay=300)
+    for execution in enqueued:
+        assert execution.available_at - execution.created_at == timedelta(minutes=5)
+
+
+@pytest.mark.parametrize(("option", "meant"), OPTIONS_ELSEWHERE)
+def test_an_option_of_another_name_is_answered_with_the_right_one(option: str, meant: str) -> None:
+    expected = rf"enqueue_many\(\) has no option '{option}'\. Use {meant}= \("
+    for enqueue_them in (enqueue_many, Echo.enqueue_many, async_to_sync(aenqueue_many)):
+        arguments: Any = ([],) if enqueue_them == Echo.enqueue_many else ("echo", [])
+        with pytest.raises(OptionError, match=expected):
+            enqueue_them(*arguments, **{option: 5})  # type: ignore[operator]
+
+
+def test_an_option_that_only_enqueue_has_is_said_to_be_its() -> None:
+    with pytest.raises(OptionError, match=r"It is one of enqueue\(\): dedupe_key= "):
+        enqueue_many("echo", [], dedupe_key="key")  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,12 @@ from django.utils import timezone
 from jobu import Worker, enqueue, enqueue_many, handler
 from jobu import worker as worker_package
 from jobu.models import JobExecution, Process, Status
+from jobu.processes import polling
+from jobu.processes.heartbeat import Heartbeat
 from jobu.queue.lanes import Look, Place, find_lanes
 from jobu.signals import execution_settled, execution_started
 from tests.builders import pending, process, running
+from tests.project.shop.jobs import GATE
 from tests.project.shop.models import Effect
 from tests.waiting import wait_for_end, wait_until
 
@@ -49,15 +52,26 @@ def test_max_retry_means_so_many_runs_each_with_its_traceback(start_worker: Star
         ("fail_for_good", {}, 1, "never again"),
         ("fail_with_os_error_only", {"is_os_error": True}, 2, "disk"),
         ("fail_with_os_error_only", {"is_os_error": False}, 1, "KeyError"),
-        ("not_json", {}, 1, "The handler's result cannot be stored as JSON: set is not"),
+        (
+            "not_json",
+            {},
+            1,
+            'The handler\'s result cannot be stored as JSON: result["set"] is a set',
+        ),
         ("exit", {}, 3, "SystemExit: 3"),
         ("sleep", {"seconds": "long"}, 1, "seconds must be a number, not 'long'"),
         ("sleep", {}, 1, "missing params: seconds"),
     ],
 )
 def test_a_failure_ends_with_its_reason(
-    start_worker: StartWorker, handler: str, params: dict[str, Any], runs: int, reason: str
+    start_worker: StartWorker,
+    handler: str,
+    params: dict[str, Any],
+    runs: int,
+    reason: str,
+    settings: Any,
 ) -> None:
+    settings.JOBU_VALIDATE_ON_ENQUEUE = False
     execution = enqueue(handler, params)
     start_worker()
     wait_for_end(execution)
@@ -225,20 +239,94 @@ def test_it_starts_once_stops_twice_and_shows_what_runs(start_worker: StartWorke
     assert not Process.objects.exists()
 
 
+def test_it_says_how_long_each_job_runs_and_how_often_it_may(start_worker: StartWorker) -> None:
+    worker = start_worker()
+    before = datetime.now(UTC)
+    enqueue("wait_at_gate", max_retry=7, timeout_seconds=50)
+    wait_until(lambda: len(worker.running_jobs) == 1, "the run")
+    [job] = worker.running_jobs
+    assert (job.attempt, job.max_retry, job.timeout_seconds) == (1, 7, 50)
+    assert before <= job.started_at <= datetime.now(UTC)
+    first = job.elapsed_seconds
+    assert 0 <= first < job.elapsed_seconds <= 50
+    assert job.elapsed_seconds + job.remaining_seconds == pytest.approx(50, abs=1)
+    GATE.set()
+    wait_until(lambda: not worker.running_jobs, "the end")
+    GATE.clear()
+
+
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_that_was_never_started_can_be_stopped() -> None:
-    worker = Worker()
+def test_a_worker_that_is_stopped_before_its_start_is_started_all_the_same(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    worker = Worker(poll_interval=0.1)
     worker.stop()
-    assert worker.exit_code == 0
+    assert (worker.exit_code, worker.is_alive) == (0, False)
+    execution = enqueue("echo")
+    with worker:
+        assert worker.is_alive
+        assert wait_for_end(execution).status == Status.SUCCESS
+    assert not worker.is_alive
+    assert "taken for dead" not in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stop_that_is_requested_before_the_start_ends_it_at_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A signal may come before a command has started its process."""
+    worker = Worker()
+    worker.request_stop()
+    worker.start()
+    assert worker.join(10)
+    assert (worker.exit_code, caplog.text) == (0, "")
+    assert not Process.objects.exists()
+
+
+def test_a_loop_that_dies_goes_on_and_loses_nothing(
+    start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(polling, "_RESTART_SECONDS", 0.05)
+    deaths = iter([SystemExit("a receiver's"), KeyboardInterrupt()])
+
+    def die(outcome: Any, **_: Any) -> None:
+        # The loop has just claimed the next executions, and forgets them.
+        if error := next(deaths, None):
+            raise error
+
+    with receiver(execution_settled, die):
+        worker = start_worker(pool_size=1)
+        executions = [enqueue("echo", {"n": n}) for n in range(5)]
+        assert {wait_for_end(execution).status for execution in executions} == {Status.SUCCESS}
+        assert worker.is_alive
+    assert "its loop died of a SystemExit and goes on in 0.1 s" in caplog.text
+    assert next(deaths, None) is None
+    assert Process.objects.count() == 1
+
+
+def test_a_housekeeper_that_dies_goes_on(
+    start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beats = []
+
+    def beat(heartbeat: Heartbeat) -> None:
+        beats.append(1)
+        if len(beats) == 1:
+            raise SystemExit("a receiver's")
+
+    monkeypatch.setattr(Heartbeat, "beat", beat)
+    start_worker()
+    wait_until(lambda: len(beats) > 1, "another beat")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_worker_whose_loop_crashes_stops_beating(
+def test_a_worker_whose_loop_crashes_again_and_again_stops_beating(
     start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crash(_worker: Worker) -> float:
         raise SystemExit("a bug")
 
+    monkeypatch.setattr(polling, "_RESTART_SECONDS", 0.01)
     monkeypatch.setattr(Worker, "poll", crash)
     worker = start_worker()
     assert worker.join(10)

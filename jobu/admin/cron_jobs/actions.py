@@ -21,7 +21,7 @@ from jobu.admin.shared.addresses import filtered
 from jobu.admin.shared.params import ParamsForm
 from jobu.admin.shared.words import absolute
 from jobu.conf import settings
-from jobu.exceptions import OptionError
+from jobu.exceptions import OptionError, ParamsError
 from jobu.models import CronJob, JobExecution
 from jobu.transactions import write_transaction
 
@@ -62,13 +62,14 @@ def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         # Replaced, not merged: a removed param stays removed. The cron job is not saved.
         job.handler_params = form.cleaned_data["params"]
-        with write_transaction(settings.DATABASE):
-            execution = job.run_now()
-            note = _("Ran now: execution #%s.") % execution.pk
-            admin.record(request, [(pk, str(job))], note)
-        admin.message_user(request, _("%s was enqueued.") % execution, messages.SUCCESS)
-        enqueued = reverse("admin:jobu_jobexecution_change", args=[execution.pk])
-        return HttpResponseRedirect(_after(request, admin, enqueued))
+        try:
+            execution = _run(request, admin, job)
+        except ParamsError as error:
+            form.add_error("params", str(error))
+        else:
+            admin.message_user(request, _("%s was enqueued.") % execution, messages.SUCCESS)
+            enqueued = reverse("admin:jobu_jobexecution_change", args=[execution.pk])
+            return HttpResponseRedirect(_after(request, admin, enqueued))
     context = {
         "original": job,
         "form": form,
@@ -76,6 +77,13 @@ def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
         "submit": _("Run now"),
     }
     return admin.render(request, "admin/jobu/params_form.html", _("Run %s now") % job, context)
+
+
+def _run(request: HttpRequest, admin: JobuAdmin, job: CronJob) -> JobExecution:
+    with write_transaction(settings.DATABASE):
+        execution = job.run_now()
+        admin.record(request, [(job.pk, str(job))], _("Ran now: execution #%s.") % execution.pk)
+    return execution
 
 
 def backfill_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:

@@ -200,7 +200,7 @@ def test_no_list_counts_the_whole_table(
 
 
 def test_the_detail_tells_the_whole_story(admin_client: Client) -> None:
-    execution = enqueue("fail", {"message": "<b>no luck</b>", "ünï": [1, {"a": 2}]})
+    execution = enqueue("echo", {"message": "<b>no luck</b>", "ünï": [1, {"a": 2}]})
     execution = enqueue("fail", {"message": "<b>no luck</b>"})
     run_pending(include_delayed=True)
     page = admin_client.get(page_of(execution))
@@ -266,7 +266,6 @@ def test_nothing_of_an_execution_is_edited_or_deleted_by_hand(admin_client: Clie
     assert admin_client.post(page_of(execution), {"status": "SUCCESS"}).status_code == 403
     assert admin_client.get(page_of(execution, "delete")).status_code == 403
     assert admin_client.post(page_of(execution, "delete"), {"post": "yes"}).status_code == 403
-    assert admin_client.get(list_of(JobExecution) + "add/").status_code == 403
     assert JobExecution.objects.get().status == Status.RUNNING
 
 
