@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jobu.handlers.base import BaseHandler, HandlerParams, HandlerResult
     from jobu.handlers.context import current_job
     from jobu.handlers.decorator import handler
+    from jobu.handlers.schedule import Schedule
     from jobu.queue.actions import cancel, retry
     from jobu.queue.enqueue import aenqueue, aenqueue_many, enqueue, enqueue_many
     from jobu.transactions import get_connection, transactional, transactional_readonly
@@ -33,6 +34,7 @@ __all__ = [
     "QueueDispatcher",
     "QueueMessage",
     "RetryLater",
+    "Schedule",
     "Worker",
     "aenqueue",
     "aenqueue_many",
@@ -59,6 +61,7 @@ _HOMES = {
     "QueueDispatcher": "jobu.dispatchers.queue",
     "QueueMessage": "jobu.adapters.base",
     "RetryLater": "jobu.exceptions",
+    "Schedule": "jobu.handlers.schedule",
     "Worker": "jobu.worker.worker",
     "aenqueue": "jobu.queue.enqueue",
     "aenqueue_many": "jobu.queue.enqueue",

@@ -12,11 +12,12 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.conf import settings
 from jobu.dialects import default_literals, dialect_of
+from jobu.printable import printable
 
 
 class JobuConfig(AppConfig):
     name = "jobu"
-    verbose_name = _("jobs")
+    verbose_name = _("Jobs")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
@@ -24,6 +25,7 @@ class JobuConfig(AppConfig):
         from jobu.handlers.discovery import discover
 
         _open_door()
+        _register_own_handlers()
         discover()
         post_migrate.connect(_complete, sender=self)
 
@@ -39,15 +41,36 @@ def _open_door() -> None:
     door.enqueue_row, door.enqueue_ticks = rows.enqueue_row, rows.enqueue_ticks
 
 
-def _complete(using: str, apps: Any = installed_apps, **_kwargs: Any) -> None:
+def _register_own_handlers() -> None:
+    from jobu.alerts import sending
+
+    if settings.ALERTS:
+        sending.register()
+
+
+def _complete(
+    using: str, apps: Any = installed_apps, verbosity: int = 1, stdout: Any = None, **_kwargs: Any
+) -> None:
     """After `migrate`: add what is missing in the database, and the crons declared in code."""
-    from jobu.dispatchers.sync import sync
+    from jobu.dispatchers.sync import UNCHANGED, sync
 
     # `migrate jobu zero` has left no table to sync with. (`flush` does not say which apps.)
     has_table = "cronjob" in apps.all_models[JobuConfig.name]
     if using == settings.DATABASE and has_table:
         _install_what_is_missing(using)
-        sync()
+        _switch_notifications(using)
+        for line in sync():
+            if stdout is not None and verbosity > 0 and not line.endswith(UNCHANGED):
+                stdout.write(f"  Cron job {printable(line)}")
+
+
+def _switch_notifications(alias: str) -> None:
+    """Do as `JOBU_NOTIFY` says."""
+    from jobu.models import CronJob, JobExecution
+
+    connection = connections[alias]
+    tables = [JobExecution._meta.db_table, CronJob._meta.db_table]
+    dialect_of(connection).switch_notifications(connection, tables, on=settings.NOTIFY)
 
 
 def _install_what_is_missing(alias: str) -> None:

@@ -12,6 +12,9 @@ from django.core.signals import setting_changed
 
 PREFIX = "JOBU_"
 
+SUPERVISOR_VARIABLE = "JOBU_SUPERVISOR_PID"
+"""The environment variable by which a supervisor tells its children its process id."""
+
 
 class Settings:
     DATABASE: str = "default"
@@ -40,6 +43,9 @@ class Settings:
 
     DISPATCHER_MIN_CRON_INTERVAL_SECONDS: float = 60
     """How close two ticks of one cron job may come; a denser expression is refused."""
+
+    NOTIFY: bool = True
+    """Whether PostgreSQL notifies idle processes; takes effect with the next `migrate`."""
 
     HEARTBEAT_INTERVAL_SECONDS: float = 5
     """How often a process says that it is alive."""
@@ -121,6 +127,12 @@ class Settings:
 
     API_HEALTH_OPEN: bool = True
     """Whether /health and /ready of the HTTP API answer callers without a token."""
+
+    READY_FAILS_ON: list[str] = ["worker", "dispatcher"]  # noqa: RUF012 - never changed in place
+    """What makes /ready of the HTTP API fail, of worker, dispatcher, queue and cron."""
+
+    ALERTS: dict[str, Any] = {}  # noqa: RUF012 - never changed in place
+    """Whom to tell of dead executions and the like, and when; empty tells nobody."""
 
     RUN_LOG_LEVEL: str | None = "INFO"
     """From which level on the log lines of a run are kept with it; None keeps none."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db import DatabaseError
+
 
 class JobuError(Exception):
     """The root of jobu's errors."""
@@ -64,6 +66,13 @@ class DedupeKeyError(JobuError, ValueError):
     """The dedupe_key belongs to an execution of another handler."""
 
 
+class NotMigratedError(JobuError, DatabaseError):
+    """jobu's tables are missing, or older than the code: `manage.py migrate` was not run.
+
+    A DatabaseError, too, so that what waits for a database waits for its tables.
+    """
+
+
 class NoCurrentJobError(JobuError, RuntimeError):
     """`current_job()` was called where no job runs."""
 
@@ -86,6 +95,10 @@ class DeadLetterError(JobuError):
 
 class AdapterError(JobuError):
     """The queue system cannot be used at the moment; its adapter goes on by itself once it can."""
+
+
+class AlertError(JobuError):
+    """An alert could not be sent; the text names the target, and no secret."""
 
 
 class MissingExtraError(JobuError, ImportError):

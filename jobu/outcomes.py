@@ -40,8 +40,9 @@ class Outcome(NamedTuple):
 
     `started` and `finished` are readings of this machine's monotonic clock; an outcome without
     `finished` is finished when it is settled. `is_stored`: an atomic run has written the outcome
-    itself. `is_conflict`: the database rolled the run back in favour of another transaction. The
-    repr leaves out the result.
+    itself. `is_conflict`: the database rolled the run back in favour of another transaction.
+    `lacks_connection`: the database had no connection left for the run. The repr leaves out the
+    result.
     """
 
     attempt: Attempt
@@ -57,9 +58,15 @@ class Outcome(NamedTuple):
     finished: float | None = None
     is_stored: bool = False
     is_conflict: bool = False
+    lacks_connection: bool = False
 
     def __repr__(self) -> str:
         return f"<Outcome {self.status.value} of {self.attempt!r}: {self.message!r}>"
+
+    @property
+    def is_dead(self) -> bool:
+        """Tell whether the execution ends here, out of attempts."""
+        return self.error is not None and self.status in DEAD
 
     @property
     def seconds(self) -> float:

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.dispatch import Signal
 
 from jobu import logs
+
+if TYPE_CHECKING:
+    from jobu.outcomes import Outcome
 
 execution_enqueued = Signal()
 """Sent with `execution` (a JobExecution) for each new one; see `jobu.queue.enqueue`."""
@@ -22,6 +25,23 @@ execution_settled = Signal()
 
 execution_rescued = Signal()
 """Sent with `outcome` (an Outcome) by the process that found a dead one's execution."""
+
+execution_died = Signal()
+"""Sent with `outcome` (an Outcome) for each execution that ends FAILED or TIMEOUT, in any way."""
+
+
+def settled(outcome: Outcome) -> None:
+    """Tell receivers that a run's outcome is in the database."""
+    send(execution_settled, outcome=outcome)
+    if outcome.is_dead:
+        send(execution_died, outcome=outcome)
+
+
+def rescued(outcome: Outcome) -> None:
+    """Tell receivers that a dead process's run has been failed in the database."""
+    send(execution_rescued, outcome=outcome)
+    if outcome.is_dead:
+        send(execution_died, outcome=outcome)
 
 
 def send(signal: Signal, **named: Any) -> None:

@@ -18,6 +18,7 @@ from jobu import signals
 from jobu.handlers.context import find_current_job
 from jobu.handlers.registry import handlers
 from jobu.models import JobExecution
+from jobu.reading.troubles import forget_troubles
 from tests import kafka as kafkas
 from tests.browser import browser, chromium
 from tests.memory_adapter import Outbox
@@ -77,6 +78,12 @@ def _leave_nothing_behind() -> Iterator[None]:
 def vendor() -> str:
     """Name the database; to Django's `connection.vendor`, MariaDB is "mysql", too."""
     return os.environ.get("JOBU_TEST_DATABASE", "sqlite")
+
+
+@pytest.fixture(autouse=True)
+def _look_anew() -> None:
+    """Let no test see in a page what another one's processes left undone."""
+    forget_troubles()
 
 
 @pytest.fixture

@@ -13,7 +13,14 @@ from pathlib import Path
 from tests.waiting import wait_until
 
 ENGINE = "tests.project.engine_settings"
-ENGINE_COMMANDS = ("runworker", "rundispatcher", "runqueuedispatcher")
+ENGINE_COMMANDS = (
+    "runworker",
+    "jobu_worker",
+    "rundispatcher",
+    "jobu_dispatcher",
+    "runqueuedispatcher",
+    "jobu_queuedispatcher",
+)
 MANAGE = Path(__file__).parent / "project" / "manage.py"
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from django.conf import settings as django_settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 from jobu.adapters.base import BaseQueueAdapter
-from jobu.conf import settings
+from jobu.conf import PREFIX, settings
+
+
+def is_configured() -> bool:
+    """Tell whether the project says anywhere which queue system it has."""
+    names = ("QUEUE_DISPATCHER_ADAPTER", "KAFKA_BOOTSTRAP_SERVERS")
+    return any(hasattr(django_settings, PREFIX + name) for name in names)
 
 
 def make_adapter() -> BaseQueueAdapter:

@@ -6,10 +6,12 @@ import os
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
 from jobu.adapters.lookup import make_adapter
 from jobu.conf import PREFIX
+from jobu.exceptions import AdapterError, JobuError
 from jobu.messages.format import check_size, write_event
 
 if TYPE_CHECKING:
@@ -34,9 +36,10 @@ def publish(
 ) -> None:
     """Send a message through the configured adapter; return once the queue system has it.
 
-    Raises MessageError for what messages may not ask of a handler that is registered here. It does
-    not wait for the caller's transaction: use `transaction.on_commit` for that. `key` is the queue
-    system's own, such as Kafka's, where messages of one key keep their order.
+    Raises MessageError for what messages may not ask of a handler that is registered here, and
+    AdapterError if the queue system did not take it. It does not wait for the caller's transaction:
+    use `transaction.on_commit` for that. `key` is the queue system's own, such as Kafka's, where
+    messages of one key keep their order.
     """
     body = write_event(
         handler_name,
@@ -49,7 +52,14 @@ def publish(
     )
     key = key.encode() if isinstance(key, str) else key
     check_size(len(body) + len(key or b""))
-    _adapter().publish(body, key=key)
+    adapter = _adapter()
+    try:
+        adapter.publish(body, key=key)
+    except (JobuError, ImproperlyConfigured):
+        raise
+    except Exception as error:
+        # Whatever a client raises, it says that the message may not have come through.
+        raise AdapterError(f"{type(adapter).__name__} did not take the message: {error}") from error
 
 
 def _adapter() -> BaseQueueAdapter:

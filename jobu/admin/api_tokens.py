@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobu.admin.shared.base import JobuAdmin
-from jobu.admin.shared.filters import ChoiceFilter
+from jobu.admin.shared.filters import WordFilter
 from jobu.models import ApiToken
 from jobu.models.api_token import Scope
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
 
-class ScopeFilter(ChoiceFilter):
-    template = "admin/filter.html"
+class ScopeFilter(WordFilter):
     title = _("scope")
     parameter_name = "scope"
 

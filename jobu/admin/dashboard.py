@@ -73,16 +73,16 @@ class DashboardAdmin(ReadOnlyAdmin):
     def _urls(self, request: HttpRequest) -> dict[str, str]:
         """Return the addresses of the other screens that this user may see."""
         wanted = {
-            "executions": (JobExecution, "changelist", ()),
-            "cron": (CronJob, "change", (_ANY_ID,)),
-            "processes": (Process, "changelist", ()),
+            "executions": (JobExecution, "jobexecution_changelist", ()),
+            "failures": (JobExecution, "failures", ()),
+            "cron": (CronJob, "cronjob_change", (_ANY_ID,)),
+            "processes": (Process, "process_changelist", ()),
         }
-        urls = {}
-        for key, (model, view, arguments) in wanted.items():
-            if self.shows(request, model):
-                name = f"admin:jobu_{model._meta.model_name}_{view}"
-                urls[key] = reverse(name, args=arguments, current_app=self.admin_site.name)
-        return urls
+        return {
+            key: reverse(f"admin:jobu_{name}", args=args, current_app=self.admin_site.name)
+            for key, (model, name, args) in wanted.items()
+            if self.shows(request, model)
+        }
 
 
 def _chosen_range(request: HttpRequest) -> Range:
@@ -106,6 +106,7 @@ def _texts() -> dict[str, str]:
         "no processes": _("No process is running: start manage.py runworker."),
         "no ticks": _("No cron job is planned."),
         "no waiting": _("Nothing waits."),
+        "not migrated": _("The database is not ready: run manage.py migrate."),
         "now": _("now"),
         "of finished": _("of {}"),
         "of slots": _("of {} slots"),

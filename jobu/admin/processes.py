@@ -14,11 +14,12 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.shared.base import ReadOnlyAdmin
-from jobu.admin.shared.filters import ChoiceFilter
-from jobu.admin.shared.words import badge, duration, moment_html
+from jobu.admin.shared.filters import WordFilter
+from jobu.admin.shared.words import badge, cut_html, duration, labelled, moment_html, relative
 from jobu.conf import settings
 from jobu.models import JobExecution, Process
-from jobu.models.process import ProcessKind
+from jobu.models.process import STARTED_BY, ProcessKind
+from jobu.reading.waits import living_processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,8 +33,7 @@ _SHOWN_ON_PAGE = 200
 _MAX_RUNNING = 5_000
 
 
-class KindFilter(ChoiceFilter):
-    template = "admin/filter.html"
+class KindFilter(WordFilter):
     title = _("kind")
     parameter_name = "kind"
 
@@ -54,7 +54,7 @@ class ProcessChangeList(ChangeList):
 
 @admin.register(Process)
 class ProcessAdmin(ReadOnlyAdmin):
-    list_display = ("name", "health", "served", "slots_used", "work", "started", "beat")
+    list_display = ("name", "health", "served", "slots_used", "work", "beat")
     list_display_links = ("name",)
     list_filter = (KindFilter,)
     ordering = ("started_at",)
@@ -63,6 +63,10 @@ class ProcessAdmin(ReadOnlyAdmin):
 
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ProcessChangeList]:
         return ProcessChangeList
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        context = {"missing": missing_kinds()}
+        return super().changelist_view(request, {**context, **(extra_context or {})})
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         shown = self.list_display
@@ -85,8 +89,8 @@ class ProcessAdmin(ReadOnlyAdmin):
             "health": self.health(process),
             "served": self.served(process),
             "slots_used": self.slots_used(process),
-            "started": self.started(process),
-            "beat": self.beat(process),
+            "started": moment_html(process.started_at, process.now),
+            "beat": moment_html(process.heartbeat_at, process.now),
             "running": [
                 (each, seconds_of(each, process)) for each in process.running[:_SHOWN_ON_PAGE]
             ],
@@ -96,8 +100,13 @@ class ProcessAdmin(ReadOnlyAdmin):
         return self.render(request, "admin/jobu/process/detail.html", str(process), context)
 
     @admin.display(description=_("process"))
-    def name(self, process: Process) -> str:
-        return f"{process.get_kind_display()} {process.host}:{process.pid}"
+    def name(self, process: Any) -> SafeString:
+        since = gettext("started %s") % relative(process.started_at, process.now)
+        return format_html(
+            '{}<span class="jobu-quiet jobu-line">{}</span>',
+            cut_html(f"{process.get_kind_display()} {process.host}:{process.pid}"),
+            since,
+        )
 
     @admin.display(description=_("state"))
     def health(self, process: Any) -> SafeString:
@@ -144,13 +153,19 @@ class ProcessAdmin(ReadOnlyAdmin):
         more = _more(len(process.running) - _SHOWN)
         return format_html('{}<div class="jobu-quiet">{}</div>', shown, more) if more else shown
 
-    @admin.display(description=_("started"))
-    def started(self, process: Any) -> SafeString:
-        return moment_html(process.started_at, process.now)
-
     @admin.display(description=_("last heartbeat"))
     def beat(self, process: Any) -> SafeString:
-        return moment_html(process.heartbeat_at, process.now)
+        return labelled(_("last heartbeat"), moment_html(process.heartbeat_at, process.now))
+
+
+def missing_kinds() -> list[dict[str, str]]:
+    """Return the kinds of which no process is alive, and the commands that start one."""
+    alive = {each.kind for each in living_processes()}
+    return [
+        {"kind": str(kind.label), "command": f"manage.py {command}"}
+        for kind, command in STARTED_BY.items()
+        if kind not in alive
+    ]
 
 
 def running_in(process_ids: Iterable[UUID]) -> dict[UUID, list[JobExecution]]:

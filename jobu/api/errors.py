@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 from django.core.exceptions import NON_FIELD_ERRORS, RequestDataTooBig
 from django.core.exceptions import ValidationError as ModelError
 from django.core.signals import got_request_exception
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.http import JsonResponse
 from django.utils.log import log_response
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobu import logs
+from jobu.dialects import not_migrated
 from jobu.exceptions import (
     DedupeKeyError,
     HandlerNotFoundError,
     MaskedError,
     NotJSONError,
+    NotMigratedError,
     OptionError,
     ParamsError,
 )
@@ -103,8 +105,8 @@ def install_handlers(api: NinjaAPI) -> None:
     )
     for kind in kinds:
         api.add_exception_handler(kind, expected)
-    for kind in (OperationalError, InterfaceError):
-        api.add_exception_handler(kind, _unavailable)
+    for kind in (OperationalError, InterfaceError, ProgrammingError, NotMigratedError):
+        api.add_exception_handler(kind, _database_failed)
     api.add_exception_handler(Exception, _unexpected)
 
 
@@ -157,8 +159,14 @@ def _fields_of(error: ValidationError) -> Fields:
     return fields
 
 
-def _unavailable(_request: HttpRequest, error: Any) -> HttpResponse:
-    logs.api_database_failed(error)
+def _database_failed(request: HttpRequest, error: Any) -> HttpResponse:
+    """Tell the caller if it is temporary, or if `migrate` was not run."""
+    missing = not_migrated(error)
+    if missing is None and not isinstance(error, OperationalError | InterfaceError):
+        return _unexpected(request, error)
+    logs.api_database_failed(missing or error)
+    if missing is not None:
+        return answer(ApiError(503, "unavailable", str(missing)))
     return answer(ApiError(503, "unavailable", "The database does not answer; try again later."))
 
 

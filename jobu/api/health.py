@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import Error as DatabaseFailure
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest
+from django.utils import translation
 from ninja import Router
 
 from jobu import logs
 from jobu.api.auth import open_or_reading
 from jobu.api.errors import ApiError
-from jobu.api.schemas import Error, Health
+from jobu.api.schemas import Error, Health, Ready
 from jobu.conf import settings
-from jobu.models import Process
-from jobu.models.process import ProcessKind
+from jobu.models.process import STARTED_BY
+from jobu.reading.troubles import (
+    NO_DISPATCHER,
+    UNSERVED,
+    Trouble,
+    is_cron_due_without_dispatcher,
+    unserved_queues,
+)
+from jobu.reading.waits import living_processes
 from jobu.router import APP_LABEL
 
 if TYPE_CHECKING:
     from jobu.api.errors import Fields
 
 router = Router(tags=["health"])
-
-_STARTED_BY = {ProcessKind.WORKER: "runworker", ProcessKind.DISPATCHER: "rundispatcher"}
 
 
 @router.get("/health", response={200: Health, 401: Error, 403: Error}, auth=open_or_reading)
@@ -37,36 +43,56 @@ def health(request: HttpRequest) -> dict[str, str]:
 
 
 @router.get(
-    "/ready", response={200: Health, 401: Error, 403: Error, 503: Error}, auth=open_or_reading
+    "/ready", response={200: Ready, 401: Error, 403: Error, 503: Error}, auth=open_or_reading
 )
-def ready(request: HttpRequest) -> dict[str, str]:
-    """Tells whether the database answers and is migrated, and a worker and a dispatcher beat.
+def ready(request: HttpRequest) -> dict[str, Any]:
+    """Tells whether the database answers and is migrated, and whether jobs are run.
 
-    If not, the fields of the 503 are what is missing.
+    What is missing is named in the fields of the 503; what `JOBU_READY_FAILS_ON` does not name is
+    a warning of the 200.
     """
-    if missing := _find_missing():
-        message = f"Not ready: {', '.join(missing)}."
-        raise ApiError(503, "not_ready", message, missing)
-    return {"status": "ready"}
+    failures, warnings = _find_missing()
+    if failures:
+        message = f"Not ready: {', '.join(failures)}."
+        raise ApiError(503, "not_ready", message, failures)
+    return {"status": "ready", "warnings": warnings}
 
 
-def _find_missing() -> Fields:
-    """Return what is missing, each with a sentence; empty if jobs are run."""
+def _find_missing() -> tuple[Fields, Fields]:
+    """Return what fails the probe and what is a warning, each with a sentence."""
     try:
         if names := _unapplied_migrations():
-            return {"migrations": [f"Not applied: {', '.join(names)}; run manage.py migrate."]}
-        beating = set(Process.objects.alive().values_list("kind", flat=True))
+            return {"migrations": [f"Not applied: {', '.join(names)}; run manage.py migrate."]}, {}
+        found = _what_keeps_jobs_waiting()
     except DatabaseFailure as error:
         logs.api_database_failed(error)
-        return {"database": ["The database does not answer."]}
-    return {
+        return {"database": ["The database does not answer."]}, {}
+    fails_on = settings.READY_FAILS_ON
+    return (
+        {name: text for name, text in found.items() if name in fails_on},
+        {name: text for name, text in found.items() if name not in fails_on},
+    )
+
+
+def _what_keeps_jobs_waiting() -> Fields:
+    """Return sentences by the names that `JOBU_READY_FAILS_ON` may have."""
+    living = living_processes()
+    kinds = {each.kind for each in living}
+    found: Fields = {
         kind.value: [
             f"No {kind.value} beat within the last {settings.LEASE_SECONDS:g} seconds; "
             f"start manage.py {command}."
         ]
-        for kind, command in _STARTED_BY.items()
-        if kind not in beating
+        for kind, command in STARTED_BY.items()
+        if kind not in kinds
     }
+    # Probes are read by programs: not in a reader's language.
+    with translation.override(None):
+        if queues := unserved_queues(living):
+            found["queue"] = [Trouble(UNSERVED, tuple(queues)).text]
+        if is_cron_due_without_dispatcher(living):
+            found["cron"] = [Trouble(NO_DISPATCHER).text]
+    return found
 
 
 def _unapplied_migrations() -> list[str]:

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 MAX_PER_PAGE = 500
 
 
-class PageQuery(BaseModel):
-    cursor: Id | None = Field(None, description="`next` of the page before.")
-    limit: Annotated[int, Field(ge=1, le=MAX_PER_PAGE)] = 50
+class Parameters(BaseModel):
+    """The query string of an operation."""
 
     @model_validator(mode="after")
     def _refuse_unknown_names(self, info: ValidationInfo) -> Self:
@@ -30,6 +29,11 @@ class PageQuery(BaseModel):
             text = f"There is no such parameter; there are {', '.join(known)}."
             raise invalid({name: [text] for name in unknown})
         return self
+
+
+class PageQuery(Parameters):
+    cursor: Id | None = Field(None, description="`next` of the page before.")
+    limit: Annotated[int, Field(ge=1, le=MAX_PER_PAGE)] = 50
 
 
 def page(rows: QuerySet[Any], query: PageQuery) -> dict[str, Any]:

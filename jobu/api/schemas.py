@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from uuid import UUID
 
+from django.utils import translation
 from ninja import Schema
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationInfo, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    ValidationInfo,
+    model_validator,
+)
 
 from jobu.api.auth import sees_secrets
-from jobu.api.values import Count, Moment, Name, Priority, QueueName, Seconds, Text, ZoneName
+from jobu.api.values import (
+    MAX_ID,
+    Count,
+    Moment,
+    Name,
+    Priority,
+    QueueName,
+    Seconds,
+    Text,
+    ZoneName,
+)
+from jobu.conf import settings
+from jobu.dialects import database_time
 from jobu.handlers.registry import handlers
 from jobu.masking import mask
+from jobu.models import JobExecution
 from jobu.models.cron_job import Misfire
 from jobu.models.job_execution import ParamSource
 from jobu.models.process import ProcessKind
 from jobu.outcomes import Status
+from jobu.reading import Waits
 
 T = TypeVar("T")
 
@@ -61,7 +84,8 @@ class CronChange(Request):
 
 
 class NewCron(CronChange):
-    """A cron job to create; other fields get the same defaults as in the admin."""
+    """A cron job to create; queue, priority, max_retry and timeout_seconds are the handler's
+    unless they are given, other fields get the same defaults as in the admin."""
 
     name: Name
     cron_expression: Name = Field(examples=["30 6 * * mon-fri"])
@@ -92,6 +116,40 @@ class NewJob(Request):
         max_length=255,
         description="If an execution of the handler has this key already, that is the answer.",
     )
+
+
+class RetryMany(Request):
+    """What to retry: executions that match all that is given."""
+
+    status: Literal["FAILED", "TIMEOUT", "CANCELLED", "DEAD"] | None = None
+    handler_name: Annotated[Text, Field(max_length=200)] | None = None
+    queue: Annotated[Text, Field(max_length=100)] | None = None
+    cron_id: Annotated[StrictInt, Field(ge=1, le=MAX_ID)] | None = None
+    created_from: Moment | None = Field(None, alias="from", description="Created then or later.")
+    created_to: Moment | None = Field(None, alias="to", description="Created then or before.")
+    cursor: str | None = Field(
+        None, pattern=r"^\d{1,18}-\d{1,18}$", description="`next` of the answer before."
+    )
+
+    def cursor_ends(self) -> tuple[int, int | None]:
+        """Return the id to go on after, and the last one; at first, that is not known."""
+        if self.cursor is None:
+            return 0, None
+        after, _, until = self.cursor.partition("-")
+        return int(after), int(until)
+
+
+class Retried(Schema):
+    retried: int = Field(description="How many this request has put back into the queue.")
+    next: str | None = Field(description="The `cursor` to go on with; null if all are done.")
+
+
+class LogLine(Schema):
+    attempt: int
+    logged_at: datetime
+    level: str = Field(validation_alias="level_name")
+    logger: str
+    message: str
 
 
 class Cron(Schema):
@@ -153,6 +211,12 @@ class Job(Schema):
     finished_at: datetime | None
 
 
+class Reason(Schema):
+    code: str
+    message: str = Field(validation_alias="text")
+    is_stuck: bool = Field(description="It waits until somebody acts.")
+
+
 class JobDetail(Job):
     params: Any
     result: Any
@@ -163,6 +227,22 @@ class JobDetail(Job):
         self.params = shown(info, self.params, self.handler_name)
         self.result = shown(info, self.result, self.handler_name)
         return self
+
+
+class JobExplained(JobDetail):
+    """Only for whoever asks for one job: to find out why it waits takes some statements."""
+
+    waits_for: list[Reason] = Field(
+        description="Why it is not run yet, the most important first; empty if it does not wait."
+    )
+
+    @staticmethod
+    def resolve_waits_for(execution: JobExecution) -> list[Any]:
+        if execution.is_finished:
+            return []
+        # Read by programs: not in a reader's language.
+        with translation.override(None):
+            return Waits().reasons(execution, database_time(settings.DATABASE))
 
 
 class Process(Schema):
@@ -204,3 +284,9 @@ class Error(Schema):
 
 class Health(Schema):
     status: str
+
+
+class Ready(Health):
+    warnings: dict[str, list[str]] = Field(
+        description="What is missing, but not in `JOBU_READY_FAILS_ON`."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
@@ -65,4 +65,8 @@ Moment = Annotated[
 Count = Annotated[StrictInt, Field(ge=0, le=MAX_COUNT)]
 Seconds = Annotated[StrictInt, Field(ge=1, le=MAX_COUNT)]
 Priority = Annotated[StrictInt, Field(ge=-MAX_PRIORITY, le=MAX_PRIORITY)]
+StatusFilter = Literal[
+    "PENDING", "RUNNING", "SUCCESS", "FAILED", "TIMEOUT", "CANCELLED", "RETRY", "DEAD"
+]
+"""A status, or RETRY (pending, after a failure), or DEAD (failed or timeout)."""
 Id = Annotated[int, Field(ge=1, le=MAX_ID)]

@@ -11,6 +11,7 @@ from django.db import connections
 
 from jobu.conf import settings
 from jobu.dialects import dialect_of
+from jobu.exceptions import ParamsError
 from jobu.handlers.registry import handlers
 from jobu.models import CronJob
 
@@ -61,8 +62,13 @@ def _cron_problems() -> Iterator[CheckMessage]:
     # No more than the first thousand: a check must not delay a start by much.
     for job in CronJob.objects.filter(is_enabled=True).order_by("id")[:1000]:
         found = job.find_problems()
-        if job.handler_name not in handlers:
-            found.append(f"no installed app has a handler {job.handler_name!r}")
+        if missing := job.find_missing_handler():
+            found.append(missing)
+        elif isinstance(job.handler_params, dict):
+            try:
+                handlers[job.handler_name].check(job.handler_params)
+            except ParamsError as error:
+                found.append(f"its handler does not take its params: {error}")
         for problem in found:
             yield checks.Warning(
                 f"The cron job {job.name!r} cannot run: {problem}.",

@@ -14,13 +14,17 @@ from django.core.checks import CheckMessage, Error
 from django.db import connections, router
 from django.utils.module_loading import import_string
 
-from jobu.conf import PREFIX, Settings, setting_types, settings
+from jobu.alerts.config import find_mistakes
+from jobu.conf import PREFIX, SUPERVISOR_VARIABLE, Settings, setting_types, settings
 from jobu.exceptions import OptionError
 from jobu.handlers.options import check_execution_options
 from jobu.models import JobExecution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+READY_PARTS = ("worker", "dispatcher", "queue", "cron")
 
 
 def check_settings(**_kwargs: Any) -> list[CheckMessage]:
@@ -44,6 +48,8 @@ def _mistyped_settings() -> Iterator[CheckMessage]:
             yield from _unknown_level(value)
         elif name.startswith("EVENT_"):
             yield from _impossible_for_events(name, value)
+        elif name == "READY_FAILS_ON":
+            yield from _unknown_parts(value)
         elif name in ("MAX_RETRY", "TIMEOUT_SECONDS"):
             yield from _impossible_for_executions(name, value)
         elif name == "SENSITIVE_PARAMS" and "" in value:
@@ -74,6 +80,16 @@ def _unknown_level(value: str | None) -> Iterator[CheckMessage]:
             hint=f"It has {', '.join(known)}. None keeps no log lines.",
             id="jobu.E001",
         )
+
+
+def _unknown_parts(value: list[str]) -> Iterator[CheckMessage]:
+    for each in value:
+        if each not in READY_PARTS:
+            yield Error(
+                f"{PREFIX}READY_FAILS_ON has {each!r}, which /ready does not look at.",
+                hint=f"It looks at {', '.join(READY_PARTS)}; database and migrations always count.",
+                id="jobu.E001",
+            )
 
 
 def _impossible_for_executions(name: str, value: int) -> Iterator[CheckMessage]:
@@ -110,6 +126,9 @@ def _impossible_for_events(name: str, value: Any) -> Iterator[CheckMessage]:
 
 def _unknown_settings() -> Iterator[CheckMessage]:
     for name in dir(django_settings):
+        # A project may take every JOBU_… variable of the environment, that of a supervisor as well.
+        if name == SUPERVISOR_VARIABLE:
+            continue
         if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in setting_types:
             known = [PREFIX + each for each in setting_types]
             close = difflib.get_close_matches(name, known, n=1)
@@ -151,6 +170,12 @@ def _combinations() -> Iterator[CheckMessage]:
             "jobu needs USE_TZ = True.",
             hint="Times that decide when a job runs must not depend on a server's local time.",
             id="jobu.E003",
+        )
+    for mistake in find_mistakes():
+        yield Error(
+            f"JOBU_ALERTS {mistake}.",
+            hint="See docs/howto/alerts.md; manage.py jobu_alerts --test sends a message.",
+            id="jobu.E009",
         )
     yield from _adapter_setting()
     yield from _database_setting()

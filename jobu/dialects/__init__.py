@@ -1,8 +1,10 @@
 """All knowledge of database vendors: one module each, one interface (`Dialect`)."""
 
-from jobu.dialects.base import Dialect, bounded, statement_bound
+from jobu.dialects.base import Dialect
+from jobu.dialects.bounds import bounded, statement_bound
 from jobu.dialects.literals import default_literals, literal
 from jobu.dialects.lookup import dialect_for, dialect_of
+from jobu.dialects.migrated import not_migrated
 from jobu.dialects.now import DatabaseNow, SecondsUntil, database_time
 from jobu.dialects.primary_key import pass_over_primary_key
 
@@ -16,6 +18,7 @@ __all__ = [
     "dialect_for",
     "dialect_of",
     "literal",
+    "not_migrated",
     "pass_over_primary_key",
     "statement_bound",
 ]

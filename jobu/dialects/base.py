@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import DataError, IntegrityError
 
-from jobu.conf import settings
+from jobu.dialects.sessions import may_change_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
 _MAX_CAUSES = 20
-_SHORTEST_BOUND_SECONDS = 5.0
 
 
 class Dialect:
@@ -30,6 +29,10 @@ class Dialect:
 
     steps_by_index = True
     """Whether a recursive query uses an index to find the row of its next step."""
+
+    plain_statements: tuple[str, ...] = ()
+    session_words: tuple[str, ...] = ()
+    """What `may_change_session` is to know, in lower case."""
 
     epoch_sql = "'1970-01-01 00:00:00'"
     """The beginning of 1970, in UTC."""
@@ -138,8 +141,8 @@ class Dialect:
         """Say which version is needed, if this server is too old."""
         return None
 
-    def advice(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Say how to set up this database better for a worker."""
+    def advice(self, connection: BaseDatabaseWrapper, table: str) -> str | None:
+        """Say how to set up this database, with executions in the table, better for a process."""
         return None
 
     def prepare_control_connection(self, connection: BaseDatabaseWrapper) -> None:
@@ -179,9 +182,17 @@ class Dialect:
         """End another thread's session, so that its transaction releases its locks."""
         raise NotImplementedError
 
-    def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
-        """Ask the server whether another job can use the connection; if not, say so or raise."""
-        return connection.is_usable()
+    def may_change_session(self, sql: object) -> bool:
+        """Tell whether later statements of the session may do something else after this one."""
+        return may_change_session(sql, self.plain_statements, self.session_words)
+
+    def is_server_cursor(self, cursor: Any) -> bool:
+        """Tell whether the driver's cursor takes up room in the server until it is closed."""
+        return False
+
+    def is_silent(self, connection: BaseDatabaseWrapper) -> bool:
+        """Tell, without asking the server, that it has said nothing: neither a word nor goodbye."""
+        return False
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         """Tell whether a job left the connection as it was opened, without asking the server."""
@@ -200,6 +211,10 @@ class Dialect:
         # Only the error itself, not its causes: a lost connection may follow a refusal.
         return isinstance(error, DataError | IntegrityError)
 
+    def is_unmigrated(self, error: BaseException) -> bool:
+        """Tell whether a table, column or function is missing: `migrate` was not run."""
+        return False
+
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
         """Wake the workers that listen for these queues."""
 
@@ -216,6 +231,11 @@ class Dialect:
     def is_installed(self, connection: BaseDatabaseWrapper, table: str) -> bool:
         """Tell whether the tables are complete, by a migration or by `install_sql`."""
         return True
+
+    def switch_notifications(
+        self, connection: BaseDatabaseWrapper, tables: Sequence[str], *, on: bool
+    ) -> None:
+        """Let the tables announce what is written to them, or keep them from it."""
 
     def success_assignments(self, result: str) -> dict[str, str]:
         """Return column → SQL that a plain success `o`, with this SQL result, assigns to `e`."""
@@ -251,33 +271,6 @@ class Dialect:
             f"ELSE {self.append_sql('e.errors', 'o.error')} END",
             "progress": f"COALESCE({self.json_sql('o.progress')}, e.progress)",
         }
-
-
-def statement_bound() -> float:
-    """Return how many seconds a statement of a process's own connections may take.
-
-    Half a lease, so that a process that lost its connection has a new one before it counts as
-    dead. But at least a few seconds, so that a busy server does not count as lost.
-    """
-    return max(_SHORTEST_BOUND_SECONDS, settings.LEASE_SECONDS / 2)
-
-
-def give_options(connection: BaseDatabaseWrapper, options: Mapping[str, Any]) -> None:
-    """Open only this thread's connection with these OPTIONS; the project's own OPTIONS win."""
-    database = connection.settings_dict
-    connection.settings_dict = {**database, "OPTIONS": {**options, **database["OPTIONS"]}}
-
-
-@contextmanager
-def bounded(connection: BaseDatabaseWrapper, bounds: Mapping[str, Any]) -> Iterator[None]:
-    """Open this thread's connection with these bounds inside the block, and close it at the end."""
-    before = connection.settings_dict
-    give_options(connection, bounds)
-    try:
-        yield
-    finally:
-        connection.close()
-        connection.settings_dict = before
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

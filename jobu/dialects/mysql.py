@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from jobu.dialects.base import Dialect, causes, give_options, statement_bound
+from jobu.dialects.base import Dialect, causes
+from jobu.dialects.bounds import give_options, statement_bound
+from jobu.dialects.sessions import is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 _TOO_MANY_CONNECTIONS = {1040, 1203, 1226}
 _BUSY = {1205, 1213, 3572}
+_MISSING = {1054, 1146}
+"""No such column, table."""
 _STATEMENT_BYTES = 16 * 1024
 # A statement that is too long, and JSON that the server refuses, in MySQL and in MariaDB.
 _REFUSALS = {1153, *range(3140, 3159), *range(4035, 4043)}
@@ -32,6 +36,9 @@ class MySQLDialect(Dialect):
     # The optimizer chooses the range of an index before the statement runs, so it cannot depend
     # on what a step finds.
     steps_by_index = False
+
+    # User variables begin with @, and one statement may set what LAST_INSERT_ID() is in the next.
+    session_words = ("@", "get_lock", "last_insert_id")
 
     def now_sql(self, offset: str | None = None) -> str:
         now = "UTC_TIMESTAMP(6)"
@@ -144,11 +151,11 @@ class MySQLDialect(Dialect):
     def refuses(self, error: BaseException) -> bool:
         return super().refuses(error) or _errno(error) in _REFUSALS
 
-    def is_alive(self, connection: BaseDatabaseWrapper) -> bool:
-        # Not a ping, which costs the same: only the server knows of a transaction that the last
-        # job began with SQL.
-        connection.connection.rollback()
-        return True
+    def is_silent(self, connection: BaseDatabaseWrapper) -> bool:
+        return not is_readable(connection.connection.fileno())
+
+    def is_unmigrated(self, error: BaseException) -> bool:
+        return _errno(error) in _MISSING
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         # The server reports it with each answer.

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from django.db import DataError, ProgrammingError
 
 from jobu import logs
+from jobu.conf import settings
 from jobu.dialects import postgresql_schema as schema
-from jobu.dialects.base import Dialect, causes, give_options, statement_bound
+from jobu.dialects.base import Dialect, causes
+from jobu.dialects.bounds import give_options, statement_bound
 from jobu.dialects.postgresql_schema import CHANNEL
+from jobu.dialects.sessions import is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,13 +27,20 @@ _IDLE = 0
 """The status of a connection without a transaction in libpq."""
 _KEEPALIVES = 3
 _COMMAND_IN_PROGRESS = 1
+_MISSING_SQLSTATES = {"42P01", "42703", "42883"}
+"""No such table, column, function."""
 _BUSY_SQLSTATES = {"40001", "40P01", "55P03"}
+_SESSION_SQL = "SELECT pg_backend_pid()"
 
 
 class PostgreSQLDialect(Dialect):
     after_claimed_sql = ("(available_at, id) > (%s, %s)", "available_at", "id")
     claims_in_one_statement = True
     epoch_sql = "TIMESTAMPTZ 'epoch'"
+    # These end with their transaction.
+    plain_statements = ("set local", "set transaction", "set constraints", "lock", "notify")
+    # Not pg_advisory_xact_lock, which ends with its transaction, too.
+    session_words = ("set_config", "advisory_lock", "setseed", "dblink", " into temp")
 
     def now_sql(self, offset: str | None = None) -> str:
         now = "STATEMENT_TIMESTAMP()"
@@ -159,12 +169,24 @@ class PostgreSQLDialect(Dialect):
         # Asked of the server: behind a pooling proxy the driver's own idea of it is made up. On
         # the way the transaction's locks are bound to its client: they end with its machine.
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT pg_backend_pid(), {_set_config_sql(_session_bounds(), 'TRUE')}")
+            cursor.execute(f"{_SESSION_SQL}, {_set_config_sql(_session_bounds(), 'TRUE')}")
             return cursor.fetchone()[0]
 
     def abort(self, connection: BaseDatabaseWrapper, session_id: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s)", [session_id])
+
+    def may_change_session(self, sql: object) -> bool:
+        # What `session_id` sets is for the transaction.
+        is_ours = isinstance(sql, str) and sql.startswith(_SESSION_SQL)
+        return not is_ours and super().may_change_session(sql)
+
+    def is_server_cursor(self, cursor: Any) -> bool:
+        return hasattr(cursor, "name")
+
+    def is_silent(self, connection: BaseDatabaseWrapper) -> bool:
+        driver = connection.connection
+        return not driver.closed and not is_readable(driver.fileno())
 
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         usual = connection.isolation_level  # type: ignore[attr-defined]
@@ -191,7 +213,12 @@ class PostgreSQLDialect(Dialect):
         state = getattr(error.__cause__, "sqlstate", None) or ""
         return super().refuses(error) or state.startswith("54")
 
+    def is_unmigrated(self, error: BaseException) -> bool:
+        return getattr(error.__cause__, "sqlstate", None) in _MISSING_SQLSTATES
+
     def announce(self, connection: BaseDatabaseWrapper, queues: Sequence[str]) -> None:
+        if not settings.NOTIFY:
+            return
         with connection.cursor() as cursor:
             cursor.executemany("SELECT pg_notify(%s, %s)", [(CHANNEL, queue) for queue in queues])
 
@@ -204,6 +231,32 @@ class PostgreSQLDialect(Dialect):
         with connection.cursor() as cursor:
             cursor.execute("SELECT to_regproc(%s) IS NOT NULL", [schema.enqueue_function(table)])
             return bool(cursor.fetchone()[0])
+
+    def switch_notifications(
+        self, connection: BaseDatabaseWrapper, tables: Sequence[str], *, on: bool
+    ) -> None:
+        for table in tables:
+            # Looked at first, because to switch a trigger takes a lock on its table.
+            if _notifies(connection, table) is not on:
+                with connection.cursor() as cursor:
+                    verb = "ENABLE" if on else "DISABLE"
+                    cursor.execute(f"ALTER TABLE {table} {verb} TRIGGER {schema.trigger(table)}")
+
+    def advice(self, connection: BaseDatabaseWrapper, table: str) -> str | None:
+        if _notifies(connection, table) is settings.NOTIFY:
+            return None
+        tables = "do not notify" if settings.NOTIFY else "still notify"
+        return f"JOBU_NOTIFY is {settings.NOTIFY}, but the tables {tables}: run manage.py migrate."
+
+
+def _notifies(connection: BaseDatabaseWrapper, table: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tgenabled <> 'D' FROM pg_trigger WHERE tgrelid = %s::regclass AND tgname = %s",
+            [table, schema.trigger(table)],
+        )
+        found = cursor.fetchone()
+    return bool(found and found[0])
 
 
 def _keepalives() -> dict[str, int]:

@@ -45,6 +45,11 @@ def enqueue_function(table: str) -> str:
     return f"{table}_enqueue"
 
 
+def trigger(table: str) -> str:
+    """Return the name of the trigger that announces what is written to the table."""
+    return f"{table}_announce"
+
+
 def _enqueue(table: str, defaults: Mapping[str, str]) -> str:
     """See `PostgreSQLDialect.enqueue_sql`."""
     optional = {

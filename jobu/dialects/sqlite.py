@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
 _NEEDED = (3, 35, 0)
+_MISSING = re.compile(r"^no such (table|column): |^table \w+ has no column named ")
 _CONTROL_BUSY_TIMEOUT_MS = 20_000
 
 
 class SQLiteDialect(Dialect):
+    # `is_as_opened` sees a transaction that is left open.
+    plain_statements = ("begin",)
+
     def now_sql(self, offset: str | None = None) -> str:
         # Doubled percent signs, because Django converts placeholders.
         modifier = f", PRINTF('%%+.3f seconds', {offset})" if offset else ""
@@ -62,7 +67,7 @@ class SQLiteDialect(Dialect):
             return None
         return f"SQLite {sqlite3.sqlite_version} lacks UPDATE … FROM; SQLite 3.35 has it"
 
-    def advice(self, connection: BaseDatabaseWrapper) -> str | None:
+    def advice(self, connection: BaseDatabaseWrapper, table: str) -> str | None:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA journal_mode")
             mode = cursor.fetchone()[0]
@@ -107,9 +112,16 @@ class SQLiteDialect(Dialect):
         session_id.interrupt()
         session_id.close()
 
+    def is_silent(self, connection: BaseDatabaseWrapper) -> bool:
+        # There is no server.
+        return True
+
     def is_as_opened(self, connection: BaseDatabaseWrapper) -> bool:
         driver = connection.connection
         return not driver.in_transaction and driver.isolation_level is None
+
+    def is_unmigrated(self, error: BaseException) -> bool:
+        return isinstance(error, OperationalError) and _MISSING.search(str(error)) is not None
 
     def is_busy(self, error: BaseException) -> bool:
         return any(

@@ -6,6 +6,7 @@ import os
 import select
 import threading
 import time
+from contextlib import closing
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,10 @@ from jobu.dialects.postgresql_schema import CHANNEL, CRON_CHANNEL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SQLITE_LOOK_SECONDS = 0.045
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+_LOOK_SECONDS = 0.03
+_SQLITE_LOOK_SECONDS = 0.015
 
 
 class Channel(StrEnum):
@@ -30,14 +34,18 @@ class Channel(StrEnum):
 class Listener:
     """Hears nothing: for databases that do not announce changes."""
 
-    can_hear = False
     hears_executions = False
     """Whether it hears of new executions only; otherwise it hears of any change."""
 
-    def __init__(self, channel: Channel, queues: Sequence[str]) -> None:
+    def __init__(self, channel: Channel, queues: Sequence[str], table: str) -> None:
         self._channel = channel
         self._queues = frozenset(queues)
+        self._table = table
         self._interrupted = threading.Event()
+
+    @property
+    def can_hear(self) -> bool:
+        return False
 
     def wait(self, timeout: float) -> bool:
         """Return True as soon as something may have changed, False after `timeout` seconds."""
@@ -52,27 +60,43 @@ class Listener:
         """Free what `wait` used."""
 
 
-class SQLiteListener(Listener):
-    """Watches `PRAGMA data_version`, which changes when another connection commits."""
+class LookingListener(Listener):
+    """Asks again and again for something that changes when others commit."""
 
-    can_hear = True
+    look_seconds = _LOOK_SECONDS
 
-    def __init__(self, channel: Channel, queues: Sequence[str]) -> None:
-        super().__init__(channel, queues)
+    def __init__(self, channel: Channel, queues: Sequence[str], table: str) -> None:
+        super().__init__(channel, queues, table)
         self._seen: Any = None
+
+    @property
+    def can_hear(self) -> bool:
+        return True
 
     def wait(self, timeout: float) -> bool:
         end = time.monotonic() + timeout
-        while True:
-            version = self._data_version()
-            if version != self._seen:
-                self._seen = version
+        while not self._interrupted.is_set():
+            found = self.look()
+            if found != self._seen:
+                self._seen = found
                 return True
             left = end - time.monotonic()
-            if left <= 0 or self._interrupted.wait(min(left, _SQLITE_LOOK_SECONDS)):
-                return False
+            if left <= 0:
+                break
+            # Not by waiting for the event, which takes several times the processor time.
+            time.sleep(min(left, self.look_seconds))
+        return False
 
-    def _data_version(self) -> Any:
+    def look(self) -> Any:
+        raise NotImplementedError
+
+
+class SQLiteListener(LookingListener):
+    """Watches `PRAGMA data_version`, which changes when another connection commits."""
+
+    look_seconds = _SQLITE_LOOK_SECONDS
+
+    def look(self) -> Any:
         connection = connections[settings.DATABASE]
         connection.ensure_connection()
         # Without Django's cursor, because this runs many times a second.
@@ -82,33 +106,62 @@ class SQLiteListener(Listener):
             return id(raw), raw.execute("PRAGMA data_version").fetchone()[0]
 
 
-class PostgreSQLListener(Listener):
-    """Listens on a channel that the tables' triggers notify.
+class NewestListener(LookingListener):
+    """Watches the highest id of the executions, by the primary key.
 
-    Behind a transaction-pooling proxy no notification arrives; then the process only polls.
+    What was inserted earlier and committed later is found by the next poll. Nothing tells of cron
+    jobs that were edited; they, too, wait for the next poll.
     """
 
-    can_hear = True
     hears_executions = True
 
-    def __init__(self, channel: Channel, queues: Sequence[str]) -> None:
-        super().__init__(channel, queues)
+    @property
+    def can_hear(self) -> bool:
+        return self._channel is Channel.EXECUTIONS
+
+    def wait(self, timeout: float) -> bool:
+        if self._channel is Channel.EXECUTIONS:
+            return super().wait(timeout)
+        return Listener.wait(self, timeout)
+
+    def look(self) -> Any:
+        connection = connections[settings.DATABASE]
+        connection.ensure_connection()
+        # The driver's cursor, because this runs many times a second.
+        raw: Any = connection.connection
+        with connection.wrap_database_errors, closing(raw.cursor()) as cursor:
+            cursor.execute(f"SELECT MAX(id) FROM {self._table}")  # noqa: S608 - our name
+            return cursor.fetchone()[0]
+
+
+class PostgreSQLListener(NewestListener):
+    """Listens on a channel that the tables' triggers notify.
+
+    Where no notification arrives, it watches the highest id instead: behind a proxy that shares
+    sessions, and with `JOBU_NOTIFY = False`.
+    """
+
+    def __init__(self, channel: Channel, queues: Sequence[str], table: str) -> None:
+        super().__init__(channel, queues, table)
         self._listening: Any = None
+        self._is_told = False
         self._read_end, self._write_end = os.pipe()
+
+    @property
+    def can_hear(self) -> bool:
+        return self._is_told or super().can_hear
 
     def wait(self, timeout: float) -> bool:
         connection = connections[settings.DATABASE]
         connection.ensure_connection()
         raw: Any = connection.connection
-        if not hasattr(raw, "pgconn"):
-            # An older driver: the process only polls.
-            return super().wait(timeout)
         if raw is not self._listening:
-            with connection.cursor() as cursor:
-                cursor.execute(f"LISTEN {self._channel}")
+            self._is_told = self._listen(connection)
             self._listening = raw
             # Something may have changed before the LISTEN.
             return True
+        if not self._is_told:
+            return super().wait(timeout)
         with connection.wrap_database_errors:
             if self._heard(raw):
                 return True
@@ -124,17 +177,31 @@ class PostgreSQLListener(Listener):
         os.close(self._read_end)
         os.close(self._write_end)
 
+    def _listen(self, connection: BaseDatabaseWrapper) -> bool:
+        """Listen; tell whether notifications will arrive."""
+        raw: Any = connection.connection
+        # An older driver cannot be asked for notifications.
+        if not settings.NOTIFY or not hasattr(raw, "pgconn"):
+            return False
+        with connection.cursor() as cursor:
+            cursor.execute(f"LISTEN {self._channel}")
+            # A proxy that shares sessions makes up the pids that it tells its clients.
+            cursor.execute("SELECT pg_backend_pid() = %s", [raw.info.backend_pid])
+            return bool(cursor.fetchone()[0])
+
     def _heard(self, raw: Any) -> bool:
         queues = {notification.payload for notification in raw.notifies(timeout=0)}
         return bool(queues & self._queues if self._queues else queues)
 
 
 _LISTENERS: dict[str, type[Listener]] = {
+    "mysql": NewestListener,
     "postgresql": PostgreSQLListener,
     "sqlite": SQLiteListener,
 }
 
 
-def make_listener(channel: Channel, queues: Sequence[str]) -> Listener:
-    """Return a listener of the jobu database's kind."""
-    return _LISTENERS.get(connections[settings.DATABASE].vendor, Listener)(channel, queues)
+def make_listener(channel: Channel, queues: Sequence[str], table: str) -> Listener:
+    """Return a listener of the jobu database's kind; the executions are in the table."""
+    kind = _LISTENERS.get(connections[settings.DATABASE].vendor, Listener)
+    return kind(channel, queues, table)

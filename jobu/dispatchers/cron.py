@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 
+from jobu import logs
 from jobu.conf import settings
 from jobu.dialects.wakeups import Channel
 from jobu.dispatchers.dispatch import BATCH_SIZE, dispatch, seconds_to_next
+from jobu.dispatchers.sync import UNCHANGED
+from jobu.dispatchers.sync import sync as sync_declared
 from jobu.models.process import ProcessKind
 from jobu.processes.polling import PollingProcess
 
@@ -14,7 +17,8 @@ from jobu.processes.polling import PollingProcess
 class Dispatcher(PollingProcess):
     """Dispatches due cron jobs until it is stopped, or with `once` until nothing is due.
 
-    Any number may run at the same time.
+    Any number may run at the same time. With `sync` it first makes cron jobs of the schedules that
+    handlers declare, as `manage.py jobu_sync` does.
     """
 
     kind = ProcessKind.DISPATCHER.value
@@ -26,6 +30,7 @@ class Dispatcher(PollingProcess):
         poll_interval: float | None = None,
         max_sleep: float | None = None,
         once: bool = False,
+        sync: bool = False,
     ) -> None:
         super().__init__()
         self._poll_interval = (
@@ -33,11 +38,16 @@ class Dispatcher(PollingProcess):
         )
         self._max_sleep = settings.DISPATCHER_MAX_SLEEP_SECONDS if max_sleep is None else max_sleep
         self._once = once
+        self._is_synced = not sync
 
     def describe(self) -> str:
         return f"cron jobs; pid {os.getpid()}"
 
     def poll(self) -> float:
+        if not self._is_synced:
+            for line in sync_declared():
+                logs.cron_synced(line, is_changed=not line.endswith(UNCHANGED))
+            self._is_synced = True
         if dispatch() == BATCH_SIZE:
             return 0
         if self._once:

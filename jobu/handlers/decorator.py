@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, overl
 
 from asgiref.sync import markcoroutinefunction
 
-from jobu.cron import problem_with_expression, problem_with_timezone
 from jobu.door import door
 from jobu.exceptions import HandlerError, OptionError
 from jobu.handlers.base import BaseHandler
@@ -16,11 +15,13 @@ from jobu.handlers.misnamed import refuse_options
 from jobu.handlers.options import HandlerOptions
 from jobu.handlers.params import Signature
 from jobu.handlers.registry import MAX_NAME_LENGTH, HandlerSpec, handlers
+from jobu.handlers.schedule import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from jobu.handlers.options import Backoff, Errors
+    from jobu.handlers.schedule import Schedule
     from jobu.models import JobExecution
 
 _P = ParamSpec("_P")
@@ -72,6 +73,7 @@ def handler(
     aliases: tuple[str, ...] | str = (),
     cron: str | None = None,
     timezone: str | None = None,
+    schedules: Sequence[Schedule] = (),
     **unknown: Never,
 ) -> _Decorator:
     """Register a `BaseHandler` subclass or a function under `name`.
@@ -83,7 +85,8 @@ def handler(
     handler in a transaction on `JOBU_DATABASE` that also stores its outcome. `events=True` lets
     queue messages start it. `sensitive` names params to mask, besides `JOBU_SENSITIVE_PARAMS`.
     `aliases` are names that it had before: executions, cron jobs and messages may still name them.
-    `cron` and `timezone` declare a schedule; `manage.py jobu_sync` makes a cron job of it.
+    `cron` and `timezone` declare a schedule, `schedules` several; `manage.py jobu_sync` makes a
+    cron job of each.
     """
     if unknown:
         refuse_options("@handler", unknown)
@@ -100,8 +103,8 @@ def handler(
         events=events,
         sensitive=sensitive,  # type: ignore[arg-type]
     )
-    _check_schedule(name, cron, timezone)
-    return _Decorator(name, options, _checked_aliases(name, aliases), cron, timezone)
+    found = declared(name, cron, timezone, schedules)
+    return _Decorator(name, options, _checked_aliases(name, aliases), found)
 
 
 class _Decorator:
@@ -112,14 +115,12 @@ class _Decorator:
         name: str,
         options: HandlerOptions,
         aliases: tuple[str, ...],
-        cron: str | None,
-        timezone: str | None,
+        schedules: tuple[Schedule, ...],
     ) -> None:
         self._name = name
         self._options = options
         self._aliases = aliases
-        self._cron = cron
-        self._timezone = timezone
+        self._schedules = schedules
 
     @overload
     def __call__(  # type: ignore[overload-overlap] # a class is callable, too; this one wins
@@ -158,8 +159,7 @@ class _Decorator:
             doc=inspect.cleandoc(owner.__doc__ or ""),
             aliases=self._aliases,
             is_async=is_async,
-            cron=self._cron,
-            timezone=self._timezone,
+            schedules=self._schedules,
             _signature=Signature(
                 function,
                 is_method=handler_class is not None,
@@ -185,13 +185,6 @@ def _checked_aliases(name: str, aliases: Any) -> tuple[str, ...]:
         if alias == name:
             raise OptionError(f"aliases of @handler({name!r}) are its earlier names, not {name!r}")
     return names
-
-
-def _check_schedule(name: str, cron: str | None, timezone: str | None) -> None:
-    if cron is not None and (problem := problem_with_expression(cron)):
-        raise OptionError(f"cron of @handler({name!r}): {problem}")
-    if timezone is not None and (problem := problem_with_timezone(timezone)):
-        raise OptionError(f"timezone of @handler({name!r}): {problem}")
 
 
 def _place(owner: Any) -> str:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from jobu.handlers.base import BaseHandler
     from jobu.handlers.fields import ParamField
     from jobu.handlers.params import Signature
+    from jobu.handlers.schedule import Schedule
 
+OWN_PREFIX = "jobu."
+"""The beginning of the names of jobu's own handlers, which no message may start."""
 MAX_NAME_LENGTH = 200
 
 
@@ -35,8 +38,7 @@ class HandlerSpec:
     doc: str
     aliases: tuple[str, ...]
     is_async: bool
-    cron: str | None
-    timezone: str | None
+    schedules: tuple[Schedule, ...]
     _signature: Signature
     _handler_class: type[BaseHandler] | None
     _function: Callable[..., Any]
@@ -44,7 +46,8 @@ class HandlerSpec:
     @property
     def takes_events(self) -> bool:
         """Tell whether queue messages may start it."""
-        return self.options.events or settings.EVENT_HANDLERS == "all"
+        is_own = self.name.startswith(OWN_PREFIX)
+        return self.options.events or (settings.EVENT_HANDLERS == "all" and not is_own)
 
     @property
     def fields(self) -> list[ParamField] | None:
@@ -126,6 +129,9 @@ class Registry:
                     f"Two handlers are named {name!r}: {other.place} and {spec.place}. "
                     "Rename one of them."
                 )
+        for other in self._specs.values():
+            if other.name != spec.name:
+                _refuse_equal_schedules(other, spec)
         if before := self._specs.get(spec.name):
             for alias in before.aliases:
                 self._specs.pop(alias, None)
@@ -139,6 +145,14 @@ class Registry:
         close = difflib.get_close_matches(name, self._specs, n=1) if is_possible else []
         hint = f"Did you mean {close[0]!r}?" if close else "Is its app in INSTALLED_APPS?"
         return f"No handler is named {name!r} in any installed app's jobs.py. {hint}"
+
+
+def _refuse_equal_schedules(one: HandlerSpec, other: HandlerSpec) -> None:
+    for name in {each.name for each in one.schedules} & {each.name for each in other.schedules}:
+        raise DuplicateHandlerError(
+            f"Two handlers declare a schedule named {name!r}: {one.place} and {other.place}. "
+            "Give one of them another name, as in Schedule(…, name=…)."
+        )
 
 
 handlers = Registry()

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import atexit
+import argparse
 import logging
-import os
-import signal
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connections
-from django.utils.autoreload import (
-    DJANGO_AUTORELOAD_ENV,
-    get_child_arguments,
-    run_with_reloader,
-)
+from django.utils.autoreload import get_child_arguments
 
 from jobu.checks import TAG, check_database
 from jobu.conf import settings
 from jobu.dialects import bounded, dialect_of
 from jobu.logs import logger
+from jobu.management.queues import unknown_queues
 from jobu.models import JobExecution
 from jobu.printable import printable
+from jobu.processes.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from jobu.processes.polling import PollingProcess
+    from django.core.management.base import CommandParser
 
 _LEVELS = {0: logging.WARNING, 1: logging.INFO}
 
@@ -38,6 +34,19 @@ class ProcessCommand(BaseCommand):
 
     # Not those of the URLs: to import all views takes time and memory, which no handler needs.
     requires_system_checks: tuple[str, ...] | Literal["__all__"] = (Tags.models, TAG)
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        # Ours, for a supervisor that wants to know whether the code can be loaded.
+        parser.add_argument("--probe", action="store_true", help=argparse.SUPPRESS)
+        return parser
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        if not options["probe"]:
+            self.start(options)
+
+    def start(self, options: dict[str, Any]) -> None:
+        raise NotImplementedError
 
     def get_check_kwargs(self, options: Any) -> Any:
         # Since Django 6.1 the checks of models ask every database: one that is not up yet would
@@ -64,6 +73,12 @@ class ProcessCommand(BaseCommand):
                 f"Run: manage.py migrate --database {alias}"
             )
 
+    def warn_of_unknown_queues(self, names: Iterable[str]) -> None:
+        connection = connections[settings.DATABASE]
+        with bounded(connection, dialect_of(connection).bounds()):
+            for warning in unknown_queues(names):
+                self.stderr.write(self.style.WARNING(printable(warning)))
+
     def show_log(self, verbosity: int, *, prefix: str = "") -> None:
         if logger.hasHandlers():
             return
@@ -73,26 +88,9 @@ class ProcessCommand(BaseCommand):
         logger.setLevel(_LEVELS.get(verbosity, logging.DEBUG))
 
 
-def run_with_reload(make_process: Callable[[], PollingProcess]) -> None:
-    """Run for development: Django's reloader starts a new interpreter when code changes."""
-    # A Ctrl-C reaches both interpreters; the outer one must wait for the inner one's clean end.
-    # There it is no KeyboardInterrupt: if one strikes inside an exec(), such as that of a dataclass
-    # while modules are imported, Python ends as if killed, although somebody caught it.
-    is_inner = os.environ.get(DJANGO_AUTORELOAD_ENV) == "true"
-    signal.signal(signal.SIGINT, _exit_well if is_inner else signal.SIG_IGN)
-
-    def main() -> None:
-        process = make_process()
-        # The reloader leaves by exiting the interpreter; give running jobs back before that.
-        atexit.register(process.stop)
-        process.start()
-        process.join()
-
-    run_with_reloader(main)
-
-
-def _exit_well(*_signal: Any) -> None:
-    sys.exit(0)
+def supervise(commands: Mapping[str, Sequence[str]], **options: Any) -> NoReturn:
+    """Keep the processes of these command lines of ours alive; exit when all have ended."""
+    sys.exit(Supervisor(commands, probe=("--probe",), **options).run())
 
 
 def command_line(*more: str) -> list[str]:

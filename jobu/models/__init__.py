@@ -1,5 +1,6 @@
 """The tables of jobu."""
 
+from jobu.models.alert_state import AlertState
 from jobu.models.api_token import ApiToken
 from jobu.models.cron_job import CronJob
 from jobu.models.dead_letter import DeadLetter
@@ -11,6 +12,7 @@ from jobu.models.tally import Tally
 from jobu.outcomes import Status
 
 __all__ = [
+    "AlertState",
     "ApiToken",
     "CronJob",
     "Dashboard",

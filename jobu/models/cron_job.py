@@ -18,8 +18,14 @@ from jobu.cron import problem_with_expression, problem_with_timezone, ticks_betw
 from jobu.dialects import DatabaseNow
 from jobu.door import door
 from jobu.exceptions import OptionError
+from jobu.handlers.registry import handlers
 from jobu.jsonable import ExactEncoder, encode_object
-from jobu.models.fields import ExactCharField, ExactJSONField, project_timezone
+from jobu.models.fields import (
+    ExactCharField,
+    ExactJSONField,
+    StoredGeneratedField,
+    project_timezone,
+)
 from jobu.transactions import write_transaction
 
 if TYPE_CHECKING:
@@ -29,6 +35,8 @@ if TYPE_CHECKING:
 
 _INSTANT = timedelta(microseconds=1)
 _MAX_BACKFILLED = 10_000
+_OF_HANDLER = ("queue", "priority", "max_retry", "timeout_seconds")
+"""What a new cron job takes from its handler unless it is given."""
 AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -105,7 +113,7 @@ class CronJob(models.Model):
     planned = ExactCharField(max_length=500, blank=True, default="", editable=False)
     # A row that is not planned as it stands now, by whatever means it was edited, is due at once;
     # so is a disabled one that is still planned, which is how re-enabling never fires the past.
-    due_at = models.GeneratedField(
+    due_at = StoredGeneratedField(
         expression=Case(
             When(
                 is_enabled=True,
@@ -150,6 +158,13 @@ class CronJob(models.Model):
             ),
         ]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # By name only: the rows of a query come with all values, in the order of the fields.
+        if "handler_name" in kwargs:
+            options = handlers.options_of(kwargs["handler_name"])
+            kwargs = {**{name: getattr(options, name) for name in _OF_HANDLER}, **kwargs}
+        super().__init__(*args, **kwargs)
+
     def __str__(self) -> str:
         return str(self.name)
 
@@ -170,6 +185,12 @@ class CronJob(models.Model):
             None if isinstance(self.handler_params, dict) else "its params are not a JSON object",
         ]
         return [problem for problem in found if problem is not None]
+
+    def find_missing_handler(self) -> str | None:
+        """Say that its handler is unknown here; another process may know it."""
+        if self.handler_name in handlers:
+            return None
+        return f"no installed app has a handler {self.handler_name!r}"
 
     def ticks(self, after: datetime, until: datetime, limit: int) -> list[datetime]:
         """Return its first `limit` ticks after one instant, up to another, that it is active at."""

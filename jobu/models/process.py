@@ -22,6 +22,10 @@ class ProcessKind(models.TextChoices):
     QUEUE_DISPATCHER = "queue-dispatcher", _("queue dispatcher")
 
 
+STARTED_BY = {ProcessKind.WORKER: "runworker", ProcessKind.DISPATCHER: "rundispatcher"}
+"""The commands that start the processes which each project needs."""
+
+
 class ProcessQuerySet(models.QuerySet["Process"]):
     def alive(self) -> Self:
         """Beat within the lease."""

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 from django.db import Error, connections
 
 from jobu import logs
+from jobu.alerts.standing_in import StandIn
+from jobu.alerts.telling import look_interval, tell_news
 from jobu.conf import settings
 from jobu.dialects import dialect_of
+from jobu.models.process import ProcessKind
 from jobu.processes.outage import Outage
 from jobu.queue.prune import prune
 from jobu.queue.rescue import rescue
@@ -54,7 +57,33 @@ def all_chores(process: PollingProcess) -> list[Chore]:
             random.uniform(*_SUMMARIZE_INTERVAL_SECONDS),  # noqa: S311
             partial(summarize, _SUMMARIZE_BUDGET_SECONDS),
         ),
+        *_alert_chores(process),
     ]
+
+
+def _alert_chores(process: PollingProcess) -> list[Chore]:
+    """Return none where nobody is to be told: then nobody looks, either."""
+    if not settings.ALERTS:
+        return []
+    chores = [Chore(look_interval(), partial(_safely, tell_news))]
+    if process.kind != ProcessKind.WORKER:
+        stand_in = StandIn(process.heartbeat.process_id)
+        chores.append(Chore(look_interval(), partial(_safely, stand_in.send_if_needed)))
+    return chores
+
+
+def _safely(look: Callable[[], object]) -> None:
+    """Look for alerts; a failure, such as a missing migration, must not disturb the other chores.
+
+    A lost connection is not for us to hide: it is replaced by whoever catches the error.
+    """
+    try:
+        look()
+    except Exception as error:
+        connection = connections[settings.DATABASE]
+        if isinstance(error, Error) and not connection.is_usable():
+            raise
+        logs.unexpected("Looking for alerts", error)
 
 
 def _beat_and_rescue(process: PollingProcess) -> None:

@@ -10,7 +10,7 @@ from django.db import connections
 from jobu import logs
 from jobu.backoff import bound
 from jobu.conf import settings
-from jobu.dialects import dialect_for
+from jobu.dialects import dialect_for, not_migrated
 
 if TYPE_CHECKING:
     from django.db import Error
@@ -34,7 +34,9 @@ class Outage:
         longest = bound(self._failures, base=_FIRST_DELAY_SECONDS, maximum=maximum)
         delay = random.uniform(longest / 2, longest)  # noqa: S311 - spreads a fleet's reconnects
         dialect = dialect_for(settings.DATABASE)
-        if dialect.is_busy(error) or dialect.is_out_of_connections(error):
+        if missing := not_migrated(error):
+            logs.database_failed(self._who, missing, delay)
+        elif dialect.is_busy(error) or dialect.is_out_of_connections(error):
             logs.database_busy(self._who, error, delay)
         else:
             logs.database_failed(self._who, error, delay)

@@ -11,6 +11,7 @@ from jobu import logs
 from jobu.conf import settings
 from jobu.dialects import dialect_of, statement_bound
 from jobu.dialects.wakeups import Channel, make_listener
+from jobu.models import JobExecution
 from jobu.processes.connection_watch import ConnectionWatch, WatchedConnection
 from jobu.processes.heartbeat import Heartbeat
 from jobu.processes.housekeeper import Housekeeper, all_chores
@@ -48,7 +49,7 @@ class PollingProcess:
         self._thread: threading.Thread | None = None
         self._outage = Outage(self.name)
         self._watched: WatchedConnection | None = None
-        self._listener = make_listener(self.channel, self.queues)
+        self._listener = make_listener(self.channel, self.queues, JobExecution._meta.db_table)
 
     @property
     def name(self) -> str:
@@ -205,7 +206,7 @@ class PollingProcess:
             self._outage.over()
             logs.process_started(self.kind, self.heartbeat.process_id, self.describe())
             connection = connections[settings.DATABASE]
-            if advice := dialect_of(connection).advice(connection):
+            if advice := dialect_of(connection).advice(connection, JobExecution._meta.db_table):
                 logs.advice(advice)
             return True
         return False

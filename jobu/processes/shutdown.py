@@ -10,15 +10,13 @@ import time
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from jobu import logs
+from jobu.conf import SUPERVISOR_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType, TracebackType
 
     from jobu.processes.polling import PollingProcess
-
-SUPERVISOR_VARIABLE = "JOBU_SUPERVISOR_PID"
-"""The environment variable by which a supervisor tells its children its process id."""
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LOOK_SECONDS = 0.2

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jobu import logs
-from jobu.processes.shutdown import SUPERVISOR_VARIABLE, ShutdownSignals
+from jobu.conf import SUPERVISOR_VARIABLE
+from jobu.processes.probe import Probe
+from jobu.processes.shutdown import ShutdownSignals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +36,15 @@ class _Child:
     deaths: int = 0
     start_at: float = 0.0
     is_done: bool = False
+    probe: Probe | None = None
+    # We have loaded the code of the first start ourselves.
+    is_loadable: bool = True
+    problem: str = ""
+
+    def end_probe(self) -> None:
+        if self.probe is not None:
+            self.probe.end()
+        self.probe = None
 
     def next_delay(self) -> float:
         """Return how long to wait before the next start; longer after each early death."""
@@ -48,6 +59,10 @@ class Supervisor:
     With `until_done` a process that ends with exit code 0 has done its work and is not restarted.
     The processes write to `output`, if it is given, and otherwise to our own streams. When
     `is_outdated` returns True, all of them are stopped and started again.
+
+    `probe` are arguments with which each command only loads the code. Before a process is started
+    again this is tried, so that code that cannot be loaded is logged once, not by each process at
+    each start.
     """
 
     def __init__(
@@ -57,11 +72,13 @@ class Supervisor:
         until_done: bool = False,
         output: PrefixedOutput | None = None,
         is_outdated: Callable[[], bool] = bool,
+        probe: Sequence[str] = (),
     ) -> None:
         self._children = [_Child(name, command) for name, command in commands.items()]
         self._until_done = until_done
         self._output = output
         self._is_outdated = is_outdated
+        self._probe = probe
 
     def run(self) -> int:
         """Supervise until a signal comes or every process is done; return the exit code."""
@@ -79,7 +96,7 @@ class Supervisor:
         if child.is_done:
             return
         if child.process is None:
-            if time.monotonic() >= child.start_at:
+            if time.monotonic() >= child.start_at and self._can_start(child):
                 self._start(child)
             return
         code = child.process.poll()
@@ -92,6 +109,32 @@ class Supervisor:
         logs.child_died(child.name, child.process.pid, code, delay)
         child.process = None
         child.start_at = time.monotonic() + delay
+        self._begin_probe(child)
+
+    def _can_start(self, child: _Child) -> bool:
+        """Tell whether the code is known to load; log once why it does not."""
+        if child.is_loadable:
+            return True
+        if child.probe is None:
+            self._begin_probe(child)
+            return False
+        problem = child.probe.problem()
+        if problem is None:
+            return False
+        child.end_probe()
+        if problem and all(problem != each.problem for each in self._children):
+            logs.code_fails(problem)
+        child.problem, child.is_loadable = problem, not problem
+        if problem:
+            child.start_at = time.monotonic() + child.next_delay()
+        return child.is_loadable
+
+    def _begin_probe(self, child: _Child) -> None:
+        child.end_probe()
+        child.is_loadable = not self._probe
+        if self._probe:
+            child.started = time.monotonic()
+            child.probe = Probe([*child.command, *self._probe])
 
     def _start(self, child: _Child) -> None:
         child.process = subprocess.Popen(  # noqa: S603 - our own command line
@@ -109,12 +152,18 @@ class Supervisor:
 
     def _renew(self) -> None:
         logs.children_outdated()
+        for child in self._children:
+            self._begin_probe(child)
         self._terminate()
         for child in self._children:
             child.process = None
             child.start_at = 0.0
+            child.deaths = 0
+            child.problem = ""
 
     def _stop(self) -> int:
+        for child in self._children:
+            child.end_probe()
         codes = self._terminate()
         if self._output is not None:
             self._output.close()
@@ -130,5 +179,6 @@ class Supervisor:
 
     def _kill(self) -> None:
         for child in self._children:
+            child.end_probe()
             if child.process is not None:
                 child.process.kill()

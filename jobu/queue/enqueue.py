@@ -13,10 +13,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Never
 
 from asgiref.sync import sync_to_async
-from django.db import IntegrityError, connections, transaction
+from django.db import Error, IntegrityError, connections, transaction
 
 from jobu import signals
 from jobu.conf import settings
+from jobu.dialects import not_migrated
 from jobu.exceptions import DedupeKeyError, NotJSONError, OptionError, ParamsError
 from jobu.handlers.misnamed import refuse_options
 from jobu.handlers.options import (
@@ -125,6 +126,14 @@ def enqueue_from_api(
     return _enqueue(fields, params, dedupe_key)
 
 
+def enqueue_by_hand(
+    name: str, params: Any, *, dedupe_key: str | None = None, **options: Any
+) -> JobExecution:
+    """Do the same for a person, at a command line or in the admin."""
+    fields = {**_fields(name, **options), "param_source": ParamSource.MANUAL.value}
+    return _enqueue(fields, params, dedupe_key)
+
+
 def _enqueue(fields: dict[str, Any], params: Any, dedupe_key: str | None) -> JobExecution:
     name = fields["handler_name"]
     encoded, decoded = _checked(handlers[name], params, f"The params for {name!r}")
@@ -207,8 +216,14 @@ def insert_unless_there(
 ) -> tuple[JobExecution, bool]:
     """Return the execution with the same `unique` fields, or a new one; and whether it is new."""
     same = {name: fields[name] for name in unique}
-    with suppress(JobExecution.DoesNotExist):
+    try:
         return JobExecution.objects.get(**same), False
+    except JobExecution.DoesNotExist:
+        pass
+    except Error as error:
+        if missing := not_migrated(error):
+            raise missing from error
+        raise
     try:
         with transaction.atomic(using=settings.DATABASE):
             return _insert(fields, encoded, params), True

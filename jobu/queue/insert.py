@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from django.db import connections
+from django.db import Error, connections
 from django.db.models.base import ModelState
 
 from jobu.conf import settings
-from jobu.dialects import default_literals, dialect_for, literal
+from jobu.dialects import default_literals, dialect_for, literal, not_migrated
 from jobu.exceptions import MessageError
 from jobu.jsonable import json_arrays
 from jobu.models import JobExecution
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.backends.utils import CursorWrapper
     from django.db.models import Field
 
 _CHUNK_CHARACTERS = 2_000_000
@@ -77,7 +78,7 @@ def insert_returning(
     sql, parameters = _insert_returning_sql(connection.alias, *fields, *plain)
     given = [*_prepared({name: fields[name] for name in parameters}, connection), encoded_params]
     with connection.cursor() as cursor:
-        cursor.execute(sql, given)
+        _execute(cursor, sql, given)
         if not connection.features.can_return_columns_from_insert:
             cursor.execute(_created_sql(), [cursor.lastrowid])
         pk, now = cursor.fetchone()
@@ -112,7 +113,8 @@ def insert_alike(fields: dict[str, Any], encoded_params: list[str]) -> None:
         "params": dialect.json_sql("t.value"),
     }
     with connection.cursor() as cursor:
-        cursor.execute(
+        _execute(
+            cursor,
             f"{_insert_into(values)} SELECT {', '.join(values.values())} "  # noqa: S608 - our names
             f"FROM {dialect.unpack_sql()}",
             [*_prepared(fields, connection), json.dumps(encoded_params)],
@@ -145,6 +147,16 @@ def insert_new(
     with connection.cursor() as cursor:
         for chunk in json_arrays((json_row(row, limit) for row in rows), maximum):
             cursor.execute(sql, [*_prepared(fields, connection), chunk])
+
+
+def _execute(cursor: CursorWrapper, sql: str, parameters: list[Any]) -> None:
+    """Say to the caller of `enqueue` what is wrong if the table is not there."""
+    try:
+        cursor.execute(sql, parameters)
+    except Error as error:
+        if missing := not_migrated(error):
+            raise missing from error
+        raise
 
 
 def statement_bytes() -> int | None:

@@ -38,11 +38,12 @@ def rescue(judge: UUID | None = None) -> list[Outcome]:
         batch = _rescue_batch(judge)
         if not batch:
             break
+        # At once: what comes next may fail, and nobody would hear of this batch.
+        for outcome in batch:
+            logs.rescued(outcome)
+            signals.rescued(outcome)
         rescued += batch
     _forget_dead_processes(judge)
-    for outcome in rescued:
-        logs.rescued(outcome)
-        signals.send(signals.execution_rescued, outcome=outcome)
     return rescued
 
 

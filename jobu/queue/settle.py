@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from jobu.outcomes import Outcome
 
 _CHUNK_CHARACTERS = 1_000_000
+_LATEST_DEATH_SECONDS = 1.0
+"""How long before its settle an execution can have died."""
 
 REFUSED = (LateOutcomesError, DataError, IntegrityError)
 """The errors of `settle` that an outcome causes, not the state of the database."""
@@ -188,6 +190,10 @@ def _row_with_result(outcome: Outcome, now: float) -> str:
 
 
 def _row_with_everything(outcome: Outcome, now: float) -> str:
+    if outcome.is_dead and outcome.finished is not None:
+        # After an outage the run may be long over, but nobody could see it die before. Who looks
+        # for what died since the last look must not have looked beyond that time already.
+        outcome = outcome._replace(finished=max(outcome.finished, now - _LATEST_DEATH_SECONDS))
     return _row(
         outcome,
         now,

@@ -102,7 +102,7 @@ def _run(attempt: Attempt) -> Outcome:
     settled = [outcome] if outcome.is_stored else settle_one_by_one([outcome])
     for each in settled:
         logs.settled(each)
-        signals.send(signals.execution_settled, outcome=each)
+        signals.settled(each)
     return outcome
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextvars import Context
-from functools import partial
 from typing import TYPE_CHECKING
 
 from jobu import logs
@@ -14,10 +13,12 @@ from jobu.handlers.context import find_current_job
 from jobu.worker.interrupts import raise_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Collection, Coroutine
     from typing import Any
 
     Task = asyncio.Task[Any]
+
+_WIND_UP_SECONDS = 1.0
 
 _abandoned: list[Task] = []
 """Tasks that nobody ends. They are kept here, because the garbage collector would close them in any
@@ -37,6 +38,7 @@ class EventLoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._stopping = False
+        self._spawned: set[Task] = set()
         self._strikes: list[None] = []
 
     def spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
@@ -45,13 +47,16 @@ class EventLoopThread:
             self._loop = asyncio.new_event_loop()
             self._loop.set_task_factory(self._make_task)  # type: ignore[arg-type] # any options
             self._thread.start()
-        # An empty context: that of the caller may belong to a slot with an ORM thread of its own.
-        create_task = partial(self._loop.create_task, coroutine, context=Context())
+        self.call(self._spawn, coroutine)
+
+    def call(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Call the function in the loop's thread."""
+        assert self._loop is not None  # noqa: S101 - something was spawned
         if threading.get_ident() == self._thread.ident:
             # This saves the system call that wakes another thread.
-            create_task()
+            function(*arguments)
         else:
-            self._loop.call_soon_threadsafe(create_task)
+            self._loop.call_soon_threadsafe(function, *arguments)
 
     def strike(self, interrupt: type[JobInterrupted]) -> None:
         """Raise the interrupt in the code that runs on the loop now."""
@@ -67,12 +72,28 @@ class EventLoopThread:
             return False
         return True
 
-    def stop(self) -> None:
-        """Stop the loop. If a handler blocks it, it ends with the process."""
+    def stop(self, unended: Collection[Task | None]) -> None:
+        """Stop the loop, once its tasks but the `unended` ones have closed their connections.
+
+        If a handler blocks the loop, it ends with the process.
+        """
         self._stopping = True
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(timeout=1)
+            self._loop.call_soon_threadsafe(self._spawn, self._wind_up(unended))
+            self._thread.join(timeout=_WIND_UP_SECONDS + 1)
+
+    async def _wind_up(self, unended: Collection[Task | None]) -> None:
+        ending = self._spawned.difference(unended, [asyncio.current_task()])
+        if ending:
+            await asyncio.wait(ending, timeout=_WIND_UP_SECONDS)
+        asyncio.get_running_loop().stop()
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        assert self._loop is not None  # noqa: S101 - it runs
+        # An empty context: that of the caller may belong to a slot with an ORM thread of its own.
+        task = self._loop.create_task(coroutine, context=Context())
+        self._spawned.add(task)
+        task.add_done_callback(self._spawned.discard)
 
     def _make_task(
         self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Any], **options: Any

@@ -93,7 +93,7 @@ class Exchange:
         self.unsettled = []
         for outcome in outcomes:
             logs.settled(outcome)
-            signals.send(signals.execution_settled, outcome=outcome)
+            signals.settled(outcome)
         # A short claim emptied a lane, and a settled run may have left a retry or a follow-up.
         if len(attempts) < wanted.limit:
             self._lanes.forget()

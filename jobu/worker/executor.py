@@ -10,7 +10,6 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import DatabaseError, connections, transaction
 
 from jobu import logs, outcomes, signals
@@ -34,7 +33,7 @@ from jobu.jsonable import encode_result
 from jobu.masking import mask_quotes
 from jobu.queue.settle import settle
 from jobu.transactions import write_transaction
-from jobu.worker.connections import close_connections
+from jobu.worker.connections import keep_async_connections
 from jobu.worker.interrupts import OUR_FOLDER
 
 if TYPE_CHECKING:
@@ -107,12 +106,11 @@ def _outcome_of_error(run: Run, error: BaseException, trace: str = "") -> Outcom
         if not error.counted:
             return outcomes.put_off(attempt, mask(outcomes.describe(error)), seconds)
         may_retry = lambda _failures: seconds  # noqa: E731
-    if isinstance(error, DatabaseError) and _is_out_of_connections(error):
-        logs.out_of_connections(attempt, error)
     message = mask(outcomes.describe(error))
     failure = outcomes.failed(attempt, message, trace, retry_delay=may_retry)
     is_conflict = run.is_atomic and dialect_for(settings.DATABASE).is_busy(error)
-    return failure._replace(is_conflict=is_conflict)
+    lacks_connection = isinstance(error, DatabaseError) and _is_out_of_connections(error)
+    return failure._replace(is_conflict=is_conflict, lacks_connection=lacks_connection)
 
 
 def _run_handler(run: Run) -> Outcome:
@@ -136,10 +134,7 @@ async def _run_async_handler(run: Run) -> Outcome:
             _end_if_forked(run)
             if left := run.job.cancel_tasks():
                 logs.tasks_left(run.attempt, left)
-            # There is a thread only if a handler used the ORM, and only that has connections.
-            context = SyncToAsync.thread_sensitive_context.get(None)
-            if context in SyncToAsync.context_to_thread_executor:
-                await asyncio.shield(sync_to_async(close_connections)())
+            await keep_async_connections()
 
 
 def _call(run: Run, call: Callable[[], Any]) -> Any:

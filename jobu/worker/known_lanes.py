@@ -56,6 +56,10 @@ class KnownLanes:
         self._found = []
         self.must_look = True
 
+    def keep_for(self, seconds: float) -> None:
+        """Look again after so many seconds at the latest, as an idle worker's poll is to do."""
+        self._fresh_until = min(self._fresh_until, time.monotonic() + seconds)
+
     def choose(self, room: int, free: int) -> Wanted:
         """Choose what to claim for `room` attempts, of which `free` would start at once."""
         # Never guess twice in a row: only a look finds what the other lanes have.

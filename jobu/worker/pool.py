@@ -6,16 +6,20 @@ import asyncio
 import threading
 import time
 from contextvars import Context
-from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple
 
-from asgiref.sync import ThreadSensitiveContext
+from asgiref.sync import SyncToAsync, ThreadSensitiveContext
 
 from jobu.exceptions import JobReleased
 from jobu.worker.connections import (
+    begin_slot,
+    close_async_connections,
     close_connections,
-    close_dead_connections,
-    close_finished_connections,
+    close_old_connections,
+    has_connections,
+    has_orm_thread,
+    keep_connections,
 )
 from jobu.worker.event_loop import EventLoopThread
 from jobu.worker.executor import execute, execute_async, outcome_of_abandoned
@@ -28,6 +32,15 @@ if TYPE_CHECKING:
 
 _TURN_SECONDS = 0.001
 """How long async handlers that never await may follow one another, before others have a turn."""
+_BUSY_SECONDS = 1.0
+"""How long after its last run a slot counts as busy, and keeps its database connections."""
+
+
+class _IdleTask(NamedTuple):
+    """A task on an event loop that waits for its next run."""
+
+    event_loop: EventLoopThread
+    next_run: asyncio.Future[Run | None]
 
 
 class Pool:
@@ -51,6 +64,8 @@ class Pool:
         )
         self._name = name
         self._handoff: SimpleQueue[Run | None] = SimpleQueue()
+        self._idle_tasks: list[_IdleTask] = []
+        self._is_closed = False
         self._event_loop = self._new_event_loop()
 
     def replace_event_loop(self, blocked: EventLoopThread) -> list[Run]:
@@ -64,16 +79,27 @@ class Pool:
     def close(self) -> None:
         """Let idle threads go. Those of abandoned handlers are daemons and end with the process."""
         self._handoff.put(None)
-        self._event_loop.stop()
+        with self.slots.lock:
+            self._is_closed = True
+            idle_tasks, self._idle_tasks = self._idle_tasks, []
+        for idle in idle_tasks:
+            idle.event_loop.call(idle.next_run.set_result, None)
+        self._event_loop.stop([run.task for run in self.slots.unended()])
 
     def _start(self, run: Run) -> None:
-        """Give the run to the event loop, to an idle thread or to a new one.
+        """Give the run to an idle thread or task, or to a new one.
 
         The slots call it, and hold their lock.
         """
         if run.is_async:
             run.event_loop = self._event_loop
-            self._event_loop.spawn(self._run_task(run))
+            # Not one of an event loop that a handler blocks.
+            idle = next((i for i in self._idle_tasks if i.event_loop is self._event_loop), None)
+            if idle is None:
+                self._event_loop.spawn(self._run_task(run))
+            else:
+                self._idle_tasks.remove(idle)
+                self._event_loop.call(idle.next_run.set_result, run)
         elif self.slots.idle_threads:
             self.slots.idle_threads -= 1
             self._handoff.put(run)
@@ -84,13 +110,13 @@ class Pool:
 
     def _run_thread(self, first: Run) -> None:
         run: Run | None = first
+        begin_slot()
         try:
             while run is not None:
-                close_dead_connections()
                 run.thread_id = threading.get_ident()
                 # An empty context: no language, time zone or variable of the job before.
                 outcome = Context().run(execute, run)
-                close_finished_connections()
+                keep_connections()
                 may_go_on = run.interrupt is None
                 run = self.slots.finish(run, outcome)
                 if run is None and may_go_on:
@@ -100,7 +126,11 @@ class Pool:
 
     def _wait_for_run(self) -> Run | None:
         """Wait as an idle thread; None once the pool is closed."""
-        run = self._handoff.get()
+        try:
+            run = self._handoff.get(timeout=_BUSY_SECONDS if has_connections() else None)
+        except Empty:
+            close_old_connections()
+            run = self._handoff.get()
         if run is None:
             # For the next idle thread.
             self._handoff.put(None)
@@ -112,14 +142,37 @@ class Pool:
         turn_ends = time.monotonic() + _TURN_SECONDS
         # A thread of its own for the ORM: calls of different slots do not queue behind each other.
         async with ThreadSensitiveContext():
+            # Each call leaves this variable behind, which is no trace of the handler.
+            SyncToAsync.deadlock_context.set(False)
             while run is not None:
                 run.task = task
                 run.thread_id = threading.get_ident()
                 outcome = await execute_async(run)
-                run = self.slots.finish(run, outcome)
+                last, run = run, self.slots.finish(run, outcome)
+                if run is None:
+                    run = await self._wait_in_task(last)
                 if time.monotonic() > turn_ends:
                     await asyncio.sleep(0)
                     turn_ends = time.monotonic() + _TURN_SECONDS
+            close_async_connections()
+
+    async def _wait_in_task(self, last: Run) -> Run | None:
+        """Wait as an idle task for as long as the slot counts as busy; None if there is no need."""
+        event_loop = last.event_loop
+        if event_loop is None or last.interrupt is not None or not has_orm_thread():
+            return None
+        idle = _IdleTask(event_loop, asyncio.get_running_loop().create_future())
+        with self.slots.lock:
+            if self._is_closed or not last.can_be_followed():
+                return None
+            self._idle_tasks.append(idle)
+        await asyncio.wait([idle.next_run], timeout=_BUSY_SECONDS)
+        with self.slots.lock:
+            if idle in self._idle_tasks:
+                self._idle_tasks.remove(idle)
+                return None
+        # It is there, or on its way.
+        return await idle.next_run
 
     def _new_event_loop(self) -> EventLoopThread:
         return EventLoopThread(f"{self._name}-event-loop", self._give_up_event_loop)

@@ -122,6 +122,11 @@ class Slots:
         with self.lock:
             return list(self._runs)
 
+    def unended(self) -> list[Run]:
+        """Return the runs whose handlers have not ended, abandoned ones included."""
+        with self.lock:
+            return [*self._runs, *self._abandoned]
+
     def held(self) -> list[Attempt]:
         """Return the attempts of everything that waits, runs or is to be settled."""
         with self.lock:

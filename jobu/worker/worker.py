@@ -182,6 +182,7 @@ class Worker(PollingProcess):
         if self._lanes.must_look:
             return 0
         delay = self._idle_interval
+        self._lanes.keep_for(delay)
         self._idle_interval = min(2 * delay, self._max_poll_interval)
         return max(0.0, min(delay, self._lanes.next_due - time.monotonic()))
 

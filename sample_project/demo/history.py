@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -11,32 +11,73 @@ from jobu.models import CronJob, JobExecution, Status
 from jobu.models.job_execution import ParamSource
 
 HOURS = 48
-FAILURES = {
-    Status.FAILED: "ConnectionError: the supplier did not answer",
-    Status.TIMEOUT: "The handler ran longer than 60 s.",
-}
+# So old, at least, that three attempts have ended by now.
+SETTLED = timedelta(minutes=6)
+TIMEOUT_SECONDS = 60
+# About how long a run takes, in seconds.
+DURATIONS = {"import_products": 10.0, "multi_db_report": 1.5, "nightly_report": 4.0}
+USUAL_DURATION = 0.3
+
+
+class Failure(NamedTuple):
+    """A way to fail: its text, and how long a run takes that ends so."""
+
+    status: Status
+    message: str
+    seconds: float
+
+
+FAILURES = (
+    Failure(Status.FAILED, "ConnectionError: order {}: the supplier did not answer in 5 s", 5.0),
+    Failure(Status.FAILED, "ValueError: order {} has no address", 0.02),
+    Failure(
+        Status.TIMEOUT,
+        f"The handler ran longer than its timeout of {TIMEOUT_SECONDS} s.",
+        TIMEOUT_SECONDS,
+    ),
+)
 
 
 def make_history(jobs: list[CronJob]) -> int:
     """Make what is missing of it; the same hours give the same executions."""
-    this_hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    now = timezone.now()
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
     executions = [
         execution
         for job in jobs
-        for hour in range(1, HOURS + 1)
-        for execution in _executions(job, this_hour - timedelta(hours=hour))
+        for tick in {
+            *(this_hour - timedelta(hours=hour) for hour in range(1, HOURS + 1)),
+            *_last_hour(job, now),
+        }
+        for execution in _executions(job, tick)
     ]
     before = JobExecution.objects.count()
     JobExecution.objects.bulk_create(executions, ignore_conflicts=True, batch_size=100)
     return JobExecution.objects.count() - before
 
 
+def _last_hour(job: CronJob, now: datetime) -> list[datetime]:
+    """Return the ticks of the last hour, unless it has a history already."""
+    start = now - timedelta(hours=1)
+    if job.executions.filter(finished_at__gte=start).exists():
+        return []
+    return list(job.ticks(start, now - SETTLED, 60))
+
+
 def _executions(job: CronJob, tick: datetime) -> Iterator[JobExecution]:
     dice = random.Random(f"{job.name} {tick.isoformat()}")
-    status = dice.choices([Status.SUCCESS, *FAILURES], weights=[94, 4, 2])[0]
-    started = tick + timedelta(seconds=dice.uniform(0.05, 0.5))
-    finished = started + timedelta(seconds=dice.lognormvariate(-1, 1))
-    attempts = 1 if status == Status.SUCCESS else job.max_retry
+    failure = dice.choice(FAILURES) if dice.random() < 0.06 else None
+    attempts = job.max_retry if failure else 1
+    seconds = failure.seconds if failure else _duration(job, dice)
+    message = failure.message.format(dice.randrange(1_000, 9_999)) if failure else ""
+    available, errors = tick, []
+    for number in range(1, attempts + 1):
+        started = available + timedelta(seconds=dice.uniform(0.02, 0.4))
+        finished = started + timedelta(seconds=seconds)
+        if failure:
+            errors.append(_error(failure, message, number, finished))
+        if number < attempts:
+            available = finished + timedelta(seconds=dice.uniform(0.5, 2**number))
     yield JobExecution(
         job=job,
         handler_name=job.handler_name,
@@ -45,26 +86,30 @@ def _executions(job: CronJob, tick: datetime) -> Iterator[JobExecution]:
         dedupe_key=f"demo:{job.name}:{tick.isoformat()}",
         scheduled_time=tick,
         created_at=tick,
-        available_at=tick,
+        available_at=available,
         started_at=started,
         finished_at=finished,
-        status=status,
+        status=failure.status if failure else Status.SUCCESS,
         attempt=attempts,
         max_retry=job.max_retry,
-        retry_count=0 if status == Status.SUCCESS else attempts,
-        error_message=FAILURES.get(status, ""),
-        errors=[_error(status, number, finished) for number in range(1, attempts + 1)]
-        if status in FAILURES
-        else [],
+        timeout_seconds=TIMEOUT_SECONDS,
+        retry_count=attempts if failure else 0,
+        error_message=message,
+        errors=errors,
     )
 
 
-def _error(status: Status, number: int, at: datetime) -> dict[str, Any]:
+def _duration(job: CronJob, dice: random.Random) -> float:
+    usual = DURATIONS.get(job.handler_name, USUAL_DURATION)
+    return min(usual * dice.lognormvariate(0, 0.4), TIMEOUT_SECONDS - 1)
+
+
+def _error(failure: Failure, message: str, number: int, at: datetime) -> dict[str, Any]:
     return {
         "attempt": number,
         "at": at.isoformat(),
         "process": "00000000-0000-0000-0000-000000000000",
-        "status": status.value,
-        "message": FAILURES[status],
-        "traceback": "Made up by seed_demo.",
+        "status": failure.status.value,
+        "message": message,
+        "traceback": f"Traceback (most recent call last):\n  (made up by seed_demo)\n{message}",
     }

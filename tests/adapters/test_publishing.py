@@ -15,6 +15,7 @@ from jobu.adapters import publishing
 from jobu.exceptions import AdapterError, MessageError, NotJSONError
 from jobu.messages.format import read_event
 from tests.management.commands import run
+from tests.memory_adapter import MemoryAdapter
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +62,22 @@ def test_publish_keeps_its_adapter_until_a_setting_changes(outbox: list[Any]) ->
     assert publishing._adapter() is first
     with override_settings(JOBU_KAFKA_TOPIC="other"):
         assert publishing._adapter() is not first
+
+
+class Unreachable(MemoryAdapter):
+    def publish(self, body: bytes, *, key: bytes | None = None, headers: Any = ()) -> None:
+        raise ConnectionError("no route\nto the broker")
+
+
+@override_settings(JOBU_QUEUE_DISPATCHER_ADAPTER=f"{__name__}.Unreachable")
+def test_whatever_a_queue_system_s_client_raises_is_an_adapter_error_in_one_line() -> None:
+    with pytest.raises(AdapterError) as caught:
+        jobu.publish("echo")
+    assert str(caught.value) == "Unreachable did not take the message: no route\nto the broker"
+    assert isinstance(caught.value.__cause__, ConnectionError)
+    with pytest.raises(CommandError) as refused:
+        run("jobu_publish", "echo")
+    assert str(refused.value) == "Unreachable did not take the message: no route to the broker"
 
 
 def test_an_adapter_that_cannot_publish_says_so() -> None:

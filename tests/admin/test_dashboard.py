@@ -73,6 +73,7 @@ def test_links_lead_only_where_the_reader_may_go(client: Client, staff: User) ->
     may(staff, "view_jobexecution", "change_cronjob")
     assert urls() == {
         "executions": "/admin/jobu/jobexecution/",
+        "failures": "/admin/jobu/jobexecution/failures/",
         "cron": "/admin/jobu/cronjob/0/change/",
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError
 
 from jobu import Worker, enqueue
 from jobu.admin import dashboard
@@ -201,3 +202,15 @@ def test_a_failing_server_is_said_and_tried_again(
         board.wait(lambda: board.find("#board-problem").is_displayed(), "the message")
         assert "HTTP 500" in board.text("#board-problem")
     board.wait(lambda: not board.find("#board-problem").is_displayed(), "the next answer")
+
+
+def test_the_dashboard_says_what_to_run_if_the_tables_are_missing(
+    board: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_chosen: Range) -> Overview:
+        raise OperationalError("no such table: jobu_jobexecution")
+
+    monkeypatch.setattr(dashboard, "read_overview", fail)
+    board.open("admin:jobu_dashboard_changelist")
+    words = "The database is not ready: run manage.py migrate."
+    board.wait(lambda: words in board.find("body").text, "the words")

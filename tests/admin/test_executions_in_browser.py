@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,11 +10,12 @@ from django.contrib.auth.models import Permission, User
 from selenium.webdriver.support.ui import Select
 
 from jobu import cancel, enqueue
-from jobu.models import CronJob, JobExecution, Status
+from jobu.models import CronJob, JobExecution, LogLine, Status
 from tests.admin.pages import user_with
 from tests.browser import Browser
 from tests.builders import (
     cron,
+    database_now,
     dead_letter,
     finished,
     log_line,
@@ -72,6 +74,89 @@ def test_the_traceback_of_a_failure_is_read_and_the_execution_retried(
     admin.find("button.jobu-act-retry").click()
     admin.wait(lambda: len(admin.find_all(".jobu-timeline pre")) == 2, "a second traceback")
     assert "Attempt 2" in admin.text(".jobu-timeline")
+    assert admin.console() == []
+
+
+def test_log_lines_appear_while_it_runs_and_rest_where_one_reads(admin: Browser) -> None:
+    def log(*numbers: int, level: int = 20) -> None:
+        now = database_now()
+        LogLine.objects.bulk_create(
+            LogLine(
+                execution=execution,
+                attempt=1,
+                logged_at=now + timedelta(milliseconds=number),
+                level=level,
+                logger="shop",
+                message=f"line {number}",
+            )
+            for number in numbers
+        )
+
+    execution = running()
+    open_page(admin, execution)
+    assert "Nothing was logged yet." in admin.text("#jobu-log")
+    log(*range(100))
+    admin.wait(lambda: len(admin.find_all(".jobu-lines tbody tr")) == 100, "the first lines")
+    box = "const box = document.querySelector('.jobu-log'); return "
+    at_end = box + "box.scrollHeight - box.scrollTop - box.clientHeight < 3"
+    assert admin.script(at_end)
+    admin.script("document.querySelector('.jobu-log').scrollTop = 0")
+    log(100, level=40)
+    admin.wait(lambda: len(admin.find_all(".jobu-lines tbody tr")) == 101, "a further line")
+    assert admin.script(box + "box.scrollTop") == 0
+    next(each for each in admin.find_all("#jobu-log nav a") if "ERROR" in each.text).click()
+    admin.wait(lambda: admin.text(".jobu-lines tbody").endswith("line 100"), "the errors")
+    assert len(admin.find_all(".jobu-lines tbody tr")) == 1
+    log(101)
+    log(102, level=40)
+    admin.wait(lambda: len(admin.find_all(".jobu-lines tbody tr")) == 2, "a further error")
+    assert admin.console() == []
+
+
+def test_the_last_frames_of_a_traceback_are_seen_first(admin: Browser) -> None:
+    lines = "".join(f"  File 'shop.py', line {n}, in step\n" for n in range(200))
+    error = {"attempt": 1, "message": "x", "traceback": f"Traceback:\n{lines}ValueError: the end"}
+    open_page(admin, finished(Status.FAILED, errors=[error]))
+    admin.find(".jobu-timeline pre")
+    hidden = """
+    const box = document.querySelector('.jobu-tail').getBoundingClientRect();
+    const text = document.querySelector('.jobu-tail pre').getBoundingClientRect();
+    return [text.height > box.height, Math.abs(text.bottom - box.bottom) < 20];
+    """
+    assert admin.script(hidden) == [True, True]
+
+
+def test_a_handler_is_enqueued_with_the_fields_of_its_params(admin: Browser) -> None:
+    admin.open("admin:jobu_jobexecution_changelist")
+    admin.find(".object-tools .addlink").click()
+    Select(admin.find("#id_handler_name")).select_by_value("steps")
+    admin.find("#id_params_count").send_keys("7")
+    # The handler's own queue came with it.
+    assert admin.find("#id_queue").get_attribute("value") == "default"
+    admin.find("#id_delay").send_keys("5m")
+    admin.find(".submit-row input").click()
+    assert "was enqueued" in admin.text(".messagelist .success")
+    assert JobExecution.objects.get().params == {"count": 7}
+    assert "in 5 min" in admin.text(".jobu-facts .jobu-badge") or "in 4 min" in admin.text(
+        ".jobu-facts .jobu-badge"
+    )
+    assert admin.console() == []
+
+
+def test_a_group_of_failures_is_retried_from_the_dashboard_on(admin: Browser) -> None:
+    for number in range(3):
+        finished(Status.FAILED, error_message=f"ValueError: order {number} is lost")
+    finished(Status.FAILED, error_message="OSError: no route")
+    admin.open("admin:jobu_dashboard_changelist", range="day")
+    admin.find("#board-dead a").click()
+    assert "range=day" in admin.driver.current_url
+    assert admin.text(".field-failure .jobu-why") == "ValueError order … is lost"
+    admin.find("button.jobu-act-retry").click()
+    assert "Put 3 executions back into the queue" in admin.text(".jobu-question")
+    admin.find(".submit-row input").click()
+    assert admin.text(".messagelist .success") == "3 executions will run again."
+    assert len(admin.find_all(".jobu-failures tbody tr")) == 1
+    assert JobExecution.objects.filter(status=Status.PENDING).count() == 3
     assert admin.console() == []
 
 

@@ -42,7 +42,7 @@ LISTS = {
     ),
     JobExecution: (
         *("q", "p", "o", "before", "after", "status", "handler_name", "cron", "queue"),
-        *("param_source", "created", "from", "to"),
+        *("param_source", "created", "from", "to", "failure", "range"),
     ),
     DeadLetter: ("q", "p", "o", "all", "state"),
     Process: ("p", "o", "kind"),
@@ -51,6 +51,7 @@ LISTS = {
 OTHERS = (
     *("_popup", "_to_field", "_changelist_filters", "id", "copy", "range", "name", "term"),
     *("cron_expression", "timezone", "starts_at", "handler_params"),
+    *("level", "before", "after"),
 )
 VALUES = (
     "",
@@ -95,6 +96,9 @@ def pages() -> list[str]:
         reverse("admin:jobu_apitoken_add"),
         reverse("admin:jobu_jobexecution_live"),
         reverse("admin:jobu_publish"),
+        reverse("admin:jobu_failures"),
+        reverse("admin:jobu_jobexecution_add"),
+        reverse("admin:jobu_jobexecution_lines", args=[failed.pk]),
         reverse("admin:jobu_dashboard_changelist"),
         reverse("admin:jobu_dashboard_data"),
         *(

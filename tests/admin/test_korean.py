@@ -67,7 +67,7 @@ def test_the_pages_are_korean_for_those_who_ask_for_it(admin_client: Client) -> 
         page_of(failed): ["타임라인", "한눈에 보기", "다른 파라미터로 재시도"],
         list_of(Process): ["정상", "마지막 하트비트"],
         page_of(worker): ["호스트", "사용 중인 슬롯"],
-        list_of(DeadLetter): ["데드 레터", "실행이 되지 못한 메시지"],
+        list_of(DeadLetter): ["데드 레터", "실행 기록이 되지 못한 메시지"],
     }
     for address, words in expected.items():
         page = admin_client.get(address, headers={"accept-language": "ko"}).text

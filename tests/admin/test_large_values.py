@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from jobu.dialects import DatabaseNow
+from jobu.masking import mask
 from jobu.models import CronJob, DeadLetter, JobExecution, LogLine, Process, Status
 from tests.admin.cron_jobs.test_cron_jobs import ADD, FORM
 from tests.admin.pages import act, list_of, page_of, staff, told
@@ -58,6 +59,48 @@ def test_a_page_is_bounded_and_the_download_is_the_whole(
     assert len(page.content) < MAX_PAGE_SIZE
 
 
+@pytest.mark.parametrize("value", VALUES, ids=NAMES)
+def test_no_more_is_masked_than_a_page_shows(
+    value: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    def parts(value: Any) -> int:
+        if isinstance(value, dict):
+            value = list(value.values())
+        return 1 + sum(map(parts, value)) if isinstance(value, list) else 1
+
+    def count(value: Any, names: Any = ()) -> Any:
+        sizes.append(parts(value))
+        return mask(value, names)
+
+    monkeypatch.setattr("jobu.admin.shared.params.mask", count)
+    monkeypatch.setattr("jobu.admin.cron_jobs.form.mask", count)
+    execution = finished(Status.FAILED, params=value, result=value)
+    done, job = finished(params=value), cron(handler_params=value)
+    viewer = staff(
+        *("view_jobexecution", "retry_jobexecution", "add_jobexecution", "run_cronjob"),
+        *("view_cronjob", "change_cronjob"),
+    )
+    again = reverse("admin:jobu_jobexecution_add", query={"copy": done.pk})
+    for address in (page_of(execution), page_of(execution, "retry"), again):
+        assert "Download the whole" in viewer.get(address).text
+    for address in (page_of(job), page_of(job, "run")):
+        assert "Download the whole" in viewer.get(address).text
+    assert "Download the whole" in staff("view_cronjob").get(page_of(job)).text
+    assert len(sizes) >= 7
+    assert max(sizes) <= 100_000
+
+
+@pytest.mark.parametrize("value", VALUES, ids=NAMES)
+def test_who_sees_masks_keeps_large_params_whole(value: dict[str, Any]) -> None:
+    failed = finished(Status.FAILED, params={**value, "password": "x"})
+    helper = staff("view_jobexecution", "retry_jobexecution")
+    helper.post(page_of(failed, "retry"), {"params": "{}"})
+    failed.refresh_from_db()
+    assert (failed.status, failed.params) == (Status.PENDING, {**value, "password": "x"})
+
+
 def test_a_small_value_is_shown_whole(admin_client: Client) -> None:
     execution = finished(params={"days": 30}, result=["a", {"b": None}])
     page = admin_client.get(page_of(execution)).text
@@ -98,7 +141,7 @@ def test_the_last_log_lines_are_shown_and_all_are_in_the_download(admin_client: 
     )
     page = admin_client.get(page_of(execution))
     assert len(page.content) < MAX_PAGE_SIZE
-    assert "These are only the last lines." in page.text
+    assert "Earlier lines" in page.text
     assert "line 1.0 " not in page.text
     assert "line 2.99 " in page.text
     address = reverse("admin:jobu_jobexecution_download", args=[execution.pk, "log"])

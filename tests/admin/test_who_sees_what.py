@@ -75,6 +75,10 @@ def pages() -> list[str]:
         reverse("admin:jobu_apitoken_add"),
         reverse("admin:jobu_jobexecution_live", query={"id": runs.pk}),
         reverse("admin:jobu_publish"),
+        reverse("admin:jobu_failures"),
+        reverse("admin:jobu_jobexecution_add"),
+        reverse("admin:jobu_jobexecution_add", query={"copy": failed.pk}),
+        reverse("admin:jobu_jobexecution_lines", args=[failed.pk]),
         f"{autocomplete}?app_label=jobu&model_name=jobexecution&field_name=job",
         f"{autocomplete}?app_label=jobu&model_name=deadletter&field_name=execution",
     ]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.urls import reverse
+
 from jobu.models import CronJob, DeadLetter, JobExecution, Process, Status
+from jobu.reading.failures import failure_key
 from tests.admin.pages import list_of, page_of
 
 FILTERS: dict[str, dict[str, Any]] = {
     "no filter": {},
-    **{f"status {status}": {"status": status} for status in (*Status.values, "dead")},
+    **{f"status {status}": {"status": status} for status in (*Status.values, "dead", "RETRY")},
     "handler": {"handler_name": "handler3"},
     "rare handler": {"handler_name": "rare"},
     "unknown handler": {"handler_name": "nobody"},
@@ -25,6 +28,12 @@ FILTERS: dict[str, dict[str, Any]] = {
     "last week, unknown handler": {"created": "week", "handler_name": "nobody"},
     "number": {"q": "12345"},
     "dedupe key": {"q": "no such key"},
+    "error": {"q": "no luck"},
+    "error that nothing has": {"q": "no such words"},
+    "param": {"q": "order=1"},
+    "param that nothing has": {"q": "order=2"},
+    "param of a cron": {"q": "order=2", "cron": 7},
+    "failure": {"failure": failure_key("handler1", "ValueError: no luck")},
 }
 
 
@@ -50,6 +59,8 @@ def tour() -> dict[str, str]:
     }.items():
         pages[name] = page_of(execution)
     pages |= {
+        "failures": reverse("admin:jobu_failures"),
+        "failures of a day": reverse("admin:jobu_failures", query={"range": "day"}),
         "live cells": list_of(JobExecution) + f"live/?id={newest}&id={newest - 1}",
         "cron jobs": list_of(CronJob),
         "cron jobs, failing": list_of(CronJob, failing="yes"),

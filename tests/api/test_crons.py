@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ValidationError
 
+from jobu import handler
 from jobu.dispatchers.dispatch import dispatch
 from jobu.models import CronJob, JobExecution
 from tests.api.callers import Api
@@ -25,6 +26,16 @@ def test_a_cron_job_is_created_with_the_defaults_of_the_admin(api: Api) -> None:
         assert answer.body[name] == getattr(row, name) == getattr(fresh, name)
     dispatch()
     assert api.get(f"crons/{row.pk}").body["next_run_at"].endswith("T02:00:00Z")
+
+
+@pytest.mark.usefixtures("temporary_handlers")
+def test_what_a_new_cron_job_does_not_say_is_its_handler_s(api: Api) -> None:
+    @handler("mailing", queue="mail", priority=7, max_retry=1, timeout_seconds=20)
+    def mailing() -> None: ...
+
+    body = api.post("crons", {**NIGHTLY, "handler_name": "mailing", "priority": 2}).body
+    names = ("queue", "priority", "max_retry", "timeout_seconds")
+    assert [body[name] for name in names] == ["mail", 2, 1, 20]
 
 
 def test_every_field_can_be_set_and_read_again(api: Api) -> None:
@@ -149,7 +160,10 @@ def test_a_run_is_one_execution_with_the_params_of_both(api: Api) -> None:
     answer = api.post(f"crons/{row.pk}/run", {"params": {"b": 2}})
     assert answer.status == 201
     execution = JobExecution.objects.get()
-    assert answer.body == api.get(f"jobs/{execution.pk}").body
+    job = api.get(f"jobs/{execution.pk}").body
+    codes = [reason["code"] for reason in job.pop("waits_for")]
+    assert codes == ["no_process", "cron_disabled"]
+    assert answer.body == job
     assert (execution.params, execution.queue) == ({"a": 1, "b": 2}, "mail")
     assert (answer.body["cron_id"], answer.body["param_source"]) == (row.pk, "manual")
     assert api.post(f"crons/{row.pk}/run").body["params"] == {"a": 1, "b": 1}

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from jobu.models import JobExecution, Status
+from jobu.api import jobs
+from jobu.models import JobExecution, LogLine, Status
+from jobu.queue import bulk
 from jobu.reading import pages
 from jobu.testing import run_pending
 from tests.api.callers import Api
@@ -198,3 +200,107 @@ def test_where_little_matches_pages_are_short_and_the_cursors_lead_on(
     # An index serves this one, so nothing is held back.
     del query["queue"]
     assert len(ids(api.get("jobs", **{**query, "limit": 9}))) == 9
+
+
+def test_a_job_says_what_it_waits_for_in_english(api: Api) -> None:
+    execution = pending(queue="maill")
+    api.headers["Accept-Language"] = "ko"
+    [reason] = api.get(f"jobs/{execution.pk}").body["waits_for"]
+    assert reason == {
+        "code": "no_process",
+        "message": "No process is alive. Start a worker: manage.py runworker",
+        "is_stuck": True,
+    }
+    assert api.get(f"jobs/{finished().pk}").body["waits_for"] == []
+
+
+def test_retries_and_dead_ones_are_found_by_a_status_of_their_own(api: Api) -> None:
+    again, dead = pending(retry_count=1), finished(Status.TIMEOUT)
+    pending()
+    assert ids(api.get("jobs", status="RETRY")) == [again.pk]
+    assert ids(api.get("jobs", status="DEAD")) == [dead.pk]
+    assert list(api.get("jobs", status="retry").fields) == ["status"]
+
+
+def test_all_that_match_are_retried(api: Api) -> None:
+    dead = [finished(Status.FAILED).pk, finished(Status.TIMEOUT).pk]
+    others = [finished(Status.CANCELLED), finished(Status.FAILED, queue="mail"), running()]
+    answer = api.post("jobs/retry", {"queue": "default"})
+    assert (answer.status, answer.body) == (200, {"retried": 2, "next": None})
+    assert ids(api.get("jobs", status="PENDING")) == dead[::-1]
+    assert [JobExecution.objects.get(pk=each.pk).status for each in others] == [
+        "CANCELLED",
+        "FAILED",
+        "RUNNING",
+    ]
+    assert api.post("jobs/retry", {"status": "CANCELLED"}).body["retried"] == 1
+    late = {"status": "DEAD", "to": "2020-01-01T00:00:00Z"}
+    assert api.post("jobs/retry", late).body["retried"] == 0
+    assert api.post("jobs/retry", {"status": "DEAD", "cron_id": 1}).body["retried"] == 0
+
+
+def test_a_retry_of_very_many_goes_on_where_it_stopped(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 2)
+    monkeypatch.setattr(jobs, "SECONDS_PER_REQUEST", 0)
+    dead = [finished(Status.FAILED).pk for _ in range(5)]
+    cursor: dict[str, str] = {}
+    retried = []
+    while True:
+        body = api.post("jobs/retry", {"status": "DEAD", **cursor}).body
+        retried.append(body["retried"])
+        if body["next"] is None:
+            break
+        # One that dies meanwhile is left alone.
+        finished(Status.FAILED)
+        cursor = {"cursor": body["next"]}
+    assert sum(retried) == 5
+    assert len(retried) >= 3
+    assert ids(api.get("jobs", status="PENDING")) == dead[::-1]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "status"),
+        ({"cursor": "0-9"}, "status"),
+        ({"status": "SUCCESS"}, "status"),
+        ({"status": "DEAD", "cursor": "x"}, "cursor"),
+        ({"queues": "mail"}, "queues"),
+    ],
+)
+def test_a_retry_of_everything_by_accident_is_refused(
+    api: Api, body: dict[str, Any], field: str
+) -> None:
+    finished(Status.FAILED)
+    answer = api.post("jobs/retry", body)
+    assert (answer.status, list(answer.fields)) == (422, [field])
+    assert not JobExecution.objects.pending().exists()
+
+
+def test_log_lines_are_read_in_pages(api: Api) -> None:
+    execution = finished()
+    begin = database_now()
+    for number in range(5):
+        LogLine.objects.create(
+            execution=execution,
+            attempt=1 + number // 3,
+            logged_at=begin + timedelta(microseconds=number % 3 + 1),
+            level=20 + 10 * (number % 2),
+            logger="shop",
+            message=str(number),
+        )
+    path = f"jobs/{execution.pk}/logs"
+    first = api.get(path, limit=2).body
+    assert first["items"][1]["level"] == "WARNING"
+    found = [line["message"] for line in first["items"]]
+    while first["next"] is not None:
+        first = api.get(path, limit=2, cursor=first["next"]).body
+        found += [line["message"] for line in first["items"]]
+    assert found == ["0", "1", "2", "3", "4"]
+    assert [line["message"] for line in api.get(path, level="WARNING").body["items"]] == ["1", "3"]
+    assert [line["message"] for line in api.get(path, attempt=2).body["items"]] == ["3", "4"]
+    for cursor in ("x", "1 yesterday", "1 2020-01-01T00:00:00", "99999999999 2020-01-01T00:00:00Z"):
+        assert list(api.get(path, cursor=cursor).fields) == ["cursor"]
+    assert api.get(f"jobs/{MISSING}/logs").status == 404

@@ -9,6 +9,7 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client, override_settings
 
+from jobu.checks import check_settings
 from jobu.models import Status
 from tests.api.callers import Api, bearer, caller, session, user
 from tests.builders import DAY, cron, finished, pending, process, running
@@ -58,7 +59,7 @@ def test_ready_means_that_a_worker_and_a_dispatcher_beat() -> None:
     assert "manage.py rundispatcher" in answer.fields["dispatcher"][0]
     process(kind="dispatcher", beat_seconds_ago=-DAY)
     answer = anonymous.get("ready")
-    assert (answer.status, answer.body) == (200, {"status": "ready"})
+    assert (answer.status, answer.body) == (200, {"status": "ready", "warnings": {}})
 
 
 def test_not_ready_is_not_reported_as_an_error_of_the_site(
@@ -99,3 +100,25 @@ def test_health_and_readiness_can_ask_for_a_token(path: str) -> None:
     expected = 200 if path == "health" else 503
     assert Api(session(user("staff"))).get(path).status == expected
     assert Api(Client(), **bearer("read")).get(path).status == expected
+
+
+def test_what_ready_fails_on_is_a_setting(settings: Any) -> None:
+    anonymous = caller("anonymous")
+    process(queues=["mail"])
+    pending(queue="maill")
+    cron(name="a")
+    settings.JOBU_READY_FAILS_ON = ["worker"]
+    answer = anonymous.get("ready")
+    assert answer.status == 200
+    assert set(answer.body["warnings"]) == {"dispatcher", "queue", "cron"}
+    assert "runworker --queue maill" in answer.body["warnings"]["queue"][0]
+    settings.JOBU_READY_FAILS_ON = ["queue", "cron"]
+    answer = anonymous.get("ready")
+    assert (answer.status, answer.message) == (503, "Not ready: queue, cron.")
+
+
+def test_a_part_that_ready_does_not_know_is_found_by_a_check(settings: Any) -> None:
+    settings.JOBU_READY_FAILS_ON = ["worker", "queues"]
+    [error] = check_settings()
+    assert error.id == "jobu.E001"
+    assert "'queues', which /ready does not look at" in error.msg

@@ -50,6 +50,10 @@ def test_e006_a_server_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
             "'Europe/Atlantis' is not a time zone; use a name such as 'Europe/Berlin' or 'UTC'",
         ),
         ({"handler_name": "vanished"}, "no installed app has a handler 'vanished'"),
+        (
+            {"handler_name": "effect", "handler_params": {"nope": 1}},
+            "its handler does not take its params: unknown params: nope; the handler takes note",
+        ),
     ],
 )
 def test_w003_a_cron_job_that_cannot_run(fields: dict[str, Any], problem: str) -> None:
@@ -105,6 +109,23 @@ def test_an_unreachable_database_is_somebody_else_s_to_report(unreachable_databa
         connections[unreachable_database].ensure_connection()
     with override_settings(JOBU_DATABASE=unreachable_database):
         assert check_database(databases=[unreachable_database]) == []
+
+
+@pytest.mark.pure
+@override_settings(DATABASE_ROUTERS=[])
+def test_the_checks_of_models_pass_while_a_second_database_is_down(django_db_blocker: Any) -> None:
+    """Since Django 6.1 each command asks the checks of models about every database."""
+    second = {"ENGINE": "django.db.backends.postgresql", "NAME": "x", "HOST": "127.0.0.1"}
+    connections.settings["gone"] = {**connections.settings["default"], **second, "PORT": "1"}
+    connections.settings["gone"]["OPTIONS"] = {}
+    try:
+        with django_db_blocker.unblock():
+            with pytest.raises(OperationalError):
+                connections["gone"].ensure_connection()
+            assert run_checks(tags=[Tags.models], databases=["default", "gone"]) == []
+    finally:
+        del connections["gone"]
+        del connections.settings["gone"]
 
 
 def test_a_database_that_is_not_there_does_not_break_its_check() -> None:

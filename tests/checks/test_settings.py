@@ -267,6 +267,10 @@ def test_w001_a_setting_like_no_other() -> None:
     assert hint == f"It has {', '.join(f'JOBU_{name}' for name in setting_types)}."
 
 
+def test_w001_leaves_the_variable_of_a_supervisor_alone() -> None:
+    assert found_with(JOBU_SUPERVISOR_PID="123") == []
+
+
 def test_e001_an_empty_name_among_the_sensitive_ones() -> None:
     [(found_id, message, _hint)] = found_with(JOBU_SENSITIVE_PARAMS=["pin", ""])
     assert (found_id, message) == ("jobu.E001", "JOBU_SENSITIVE_PARAMS has an empty name.")

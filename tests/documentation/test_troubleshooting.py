@@ -22,8 +22,8 @@ LINES = [
     for line in block.text.splitlines()
 ]
 _ABOUT_AN_EXECUTION = re.compile(r"execution \d+ \(\w+, attempt \d+\): ")
-_PLACEHOLDER = re.compile(r"%[-+.,\d]*[sdrf]")
-_FEWEST_LETTERS = {"logs.py": 6}
+_PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[-+.,\d]*[sdrf]")
+_FEWEST_LETTERS = {"logs": 6}
 _FEWEST_LETTERS_ELSEWHERE = 9
 """A text with fewer of its own would match nearly anything."""
 
@@ -39,7 +39,7 @@ def patterns() -> list[re.Pattern[str]]:
     """Make a pattern of each text in the code, with anything where it has a value."""
     found = set()
     for path in (ROOT / "jobu").rglob("*.py"):
-        fewest = _FEWEST_LETTERS.get(path.name, _FEWEST_LETTERS_ELSEWHERE)
+        fewest = _FEWEST_LETTERS.get(path.parent.name, _FEWEST_LETTERS_ELSEWHERE)
         for node in ast.walk(ast.parse(path.read_text())):
             parts = list(_parts(node))
             if sum(map(str.isalpha, "".join(filter(None, parts)))) >= fewest:

@@ -71,6 +71,7 @@ def test_runworker_says_so_if_the_other_database_lacks_the_tables(tmp_path: Path
     result = manage(tmp_path, "runworker", *options, JOBU_DATABASE="other")
     assert result.returncode == 0, result.stderr
     assert "started: mail; 2 slots; pid" in result.stderr
+    assert "No handler, cron job or waiting execution names the queue 'mail'." in result.stderr
 
 
 @pytest.mark.parametrize("command", ["runworker", "check"])
@@ -87,6 +88,33 @@ def test_the_help_of_runworker_shows_the_settings_in_force(tmp_path: Path) -> No
     result = manage(tmp_path, "runworker", "--help", COLUMNS="200")
     assert result.returncode == 0
     assert "JOBU_WORKER_POOL_SIZE, now 5" in " ".join(result.stdout.split())
+
+
+@pytest.mark.pure
+def test_w006_another_app_has_the_name_of_a_command(tmp_path: Path) -> None:
+    apps = {"JOBU_TEST_FIRST_APPS": "tests.project.channels"}
+    assert manage(tmp_path, "runworker", **apps).stdout == "a worker of channels\n"
+    result = manage(tmp_path, "check", **apps)
+    assert result.returncode == 0
+    assert (
+        "(jobu.W006) manage.py runworker is the command of 'tests.project.channels', which comes "
+        "before 'jobu' in INSTALLED_APPS." in result.stderr
+    )
+    assert "HINT: Start jobu's own with manage.py jobu_worker. " in result.stderr
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize(
+    ("name", "second_name"),
+    [
+        ("runworker", "jobu_worker"),
+        ("rundispatcher", "jobu_dispatcher"),
+        ("runqueuedispatcher", "jobu_queuedispatcher"),
+    ],
+)
+def test_each_process_has_a_command_of_a_second_name(name: str, second_name: str) -> None:
+    commands = [load_command_class("jobu", each) for each in (name, second_name)]
+    assert type(commands[0]) is type(commands[1])
 
 
 @pytest.mark.pure

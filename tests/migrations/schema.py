@@ -1,4 +1,4 @@
-"""What stands in a database's catalogue about jobu, in a form that two databases can be compared in.
+"""What stands in a database's catalogue about jobu, in a form that can be compared.
 
 The order of columns is left out: a column that a migration adds is the last one, in a new table it
 is not.

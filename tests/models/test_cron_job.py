@@ -8,6 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from jobu import handler
 from jobu.models import CronJob, JobExecution
 from jobu.models.cron_job import Misfire
 from tests.builders import cron, pending
@@ -123,3 +124,19 @@ def test_crons_are_listed_by_name() -> None:
     for name in ("b", "c", "a"):
         cron(name=name)
     assert [str(job) for job in CronJob.objects.all()] == ["a", "b", "c"]
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("temporary_handlers")
+def test_a_new_cron_job_takes_from_its_handler_what_nobody_said() -> None:
+    @handler("mailing", queue="mail", priority=7, max_retry=1, timeout_seconds=20)
+    def mailing() -> None: ...
+
+    fields = {"name": "x", "cron_expression": "@daily", "handler_name": "mailing"}
+    job = CronJob.objects.create(**fields)
+    assert (job.queue, job.priority, job.max_retry, job.timeout_seconds) == ("mail", 7, 1, 20)
+    job = CronJob.objects.create(**{**fields, "name": "y", "priority": 0, "queue": "default"})
+    assert (job.queue, job.priority, job.max_retry, job.timeout_seconds) == ("default", 0, 1, 20)
+    job = CronJob.objects.create(**{**fields, "name": "z", "handler_name": "unknown"})
+    assert (job.queue, job.priority, job.max_retry, job.timeout_seconds) == ("default", 0, 3, 3600)
+    assert CronJob.objects.defer("queue").get(name="x").queue == "mail"

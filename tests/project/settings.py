@@ -94,9 +94,11 @@ for _name in (
     if f"JOBU_{_name}" in os.environ:
         globals()[f"JOBU_{_name}"] = os.environ[f"JOBU_{_name}"]
 JOBU_REDIS_CLAIM_IDLE_SECONDS = float(os.environ.get("JOBU_REDIS_CLAIM_IDLE_SECONDS", "60"))
+JOBU_ALERTS = json.loads(os.environ.get("JOBU_ALERTS", "{}"))
 JOBU_KAFKA_OPTIONS = json.loads(os.environ.get("JOBU_KAFKA_OPTIONS", "{}"))
 
 INSTALLED_APPS = [
+    *os.environ.get("JOBU_TEST_FIRST_APPS", "").split(),
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -137,4 +139,11 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # From Django 6.1 on there is none without it; the tests replace it by one that keeps what is sent.
-MAILERS = {"default": {"BACKEND": "django.core.mail.backends.smtp.EmailBackend"}}
+EMAIL_PORT = int(os.environ.get("JOBU_TEST_SMTP_PORT", "25"))
+EMAIL_HOST = "127.0.0.1"
+MAILERS = {
+    "default": {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "OPTIONS": {"host": EMAIL_HOST, "port": EMAIL_PORT},
+    }
+}

@@ -240,3 +240,15 @@ def test_settling_waits_for_nobody_who_locks_other_executions(count: int) -> Non
     with locked_elsewhere(*others):
         settle_now(outcomes.succeeded(attempt_of(ours), "1"))
     assert column(ours, "status") == Status.SUCCESS
+
+
+def test_a_death_that_is_stored_late_is_found_by_those_who_look_for_new_ones() -> None:
+    [attempt] = claimed()
+    before = database_now()
+    ran = {"started": time.monotonic() - 660, "finished": time.monotonic() - 600}
+    settle_now(failure(attempt)._replace(**ran))
+    execution = row_of(attempt)
+    assert execution.status == Status.FAILED
+    assert execution.finished_at is not None and execution.started_at is not None
+    assert execution.finished_at > before - timedelta(seconds=2)
+    assert execution.finished_at - execution.started_at > timedelta(seconds=600)

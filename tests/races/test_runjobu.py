@@ -99,6 +99,17 @@ def test_changed_code_starts_every_part_afresh(workers: WorkerProcesses) -> None
     assert some.wait() == 0, some.log
 
 
+@pytest.mark.parametrize("command", [["runjobu", "worker"], ["jobu_worker", "--processes=2"]])
+def test_jobu_s_own_worker_starts_where_another_app_has_the_name(
+    command: list[str], workers: WorkerProcesses
+) -> None:
+    some = workers.start_command(*command, JOBU_TEST_FIRST_APPS="tests.project.channels")
+    expected = 2 if "--processes=2" in command else 1
+    wait_until(lambda: kinds() == ["worker"] * expected, "its start", workers.logs)
+    some.send(signal.SIGTERM)
+    assert some.wait() == 0, some.log
+
+
 def test_parts_have_second_names_and_run_once_by_whichever(workers: WorkerProcesses) -> None:
     port = free_port()
     some = workers.start_command("runjobu", "admin", "web", f"--bind=127.0.0.1:{port}")
@@ -124,7 +135,7 @@ def test_the_queue_dispatcher_goes_by_both_of_its_names(
         def run(self) -> int:
             return 0
 
-    monkeypatch.setattr("jobu.management.commands.runjobu.Supervisor", Recorder)
+    monkeypatch.setattr("jobu.management.process_command.Supervisor", Recorder)
     for names in (["queue_dispatcher"], ["queue-dispatcher"], ["queue_dispatcher", "worker"]):
         with pytest.raises(SystemExit):
             call_command("runjobu", *names, queue_dispatcher=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobu import enqueue
-from jobu.models import JobExecution, Status
+from jobu.models import JobExecution, Process, Status
 from tests.project.shop import jobs
 from tests.project.shop.models import Effect
 from tests.waiting import wait_until
@@ -76,15 +76,24 @@ def test_reload_starts_a_fresh_worker_when_code_changes_and_gives_jobs_back(
     assert execution.status == Status.PENDING
 
 
-def test_ctrl_c_while_the_reloader_imports_the_urls_is_a_clean_end(
-    workers: WorkerProcesses,
-) -> None:
-    worker = workers.start("--reload", JOBU_TEST_URLS="tests.project.slow_urls")
-    worker.wait_for_log("started:")
-    worker.wait_for_log("importing the URLs")
-    worker.send_to_group(signal.SIGINT)
+def test_a_signal_to_the_reloading_command_alone_ends_it(workers: WorkerProcesses) -> None:
+    worker = workers.start("--reload")
+    worker.wait_for_log(" started: ")
+    worker.send(signal.SIGINT)
     assert worker.wait() == 0, worker.log
     assert " stopped" in worker.log
+    assert not Process.objects.exists()
+
+
+def test_a_second_signal_ends_a_reloading_worker_at_once(workers: WorkerProcesses) -> None:
+    worker = workers.start("--reload")
+    worker.wait_for_log(" started: ")
+    enqueue("sleep", {"seconds": 600})
+    wait_until(lambda: JobExecution.objects.running().exists(), "the claim", workers.logs)
+    worker.send(signal.SIGINT)
+    worker.wait_for_log(" stops: ")
+    worker.send(signal.SIGINT)
+    assert worker.wait() == 128 + signal.SIGINT, worker.log
 
 
 def touched() -> bool:

@@ -249,3 +249,18 @@ def test_a_worker_sleeps_until_the_first_that_was_set_aside_is_due() -> None:
     lanes = KnownLanes(("another",))
     assert lanes.due() == []
     assert 40 < lanes.next_due - time.monotonic() <= 100
+
+
+def test_an_idle_worker_looks_as_often_as_its_poll_interval_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[Look] = []
+
+    def counted(*arguments: Any) -> Look:
+        looks.append(find_lanes(*arguments))
+        return looks[-1]
+
+    monkeypatch.setattr("jobu.worker.known_lanes.find_lanes", counted)
+    with Worker(poll_interval=0.01, max_poll_interval=0.01):
+        # With a look each second it would take half a minute.
+        wait_until(lambda: len(looks) >= 30, "thirty looks", timeout=20)

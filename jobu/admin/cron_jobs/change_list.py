@@ -10,7 +10,7 @@ from django.db.models import OuterRef, Q, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.cron_jobs.runs import Runs, runs_of
-from jobu.admin.shared.filters import ChoiceFilter
+from jobu.admin.shared.filters import Capitalized, WordFilter
 from jobu.models import JobExecution
 from jobu.outcomes import DEAD
 
@@ -41,8 +41,7 @@ class CronChangeList(ChangeList):
             job.list_query = query
 
 
-class EnabledFilter(ChoiceFilter):
-    template = "admin/filter.html"
+class EnabledFilter(WordFilter):
     title = _("enabled")
     parameter_name = "is_enabled"
 
@@ -54,7 +53,7 @@ class EnabledFilter(ChoiceFilter):
         return queryset if value is None else queryset.filter(is_enabled=value == "1")
 
 
-class FailingFilter(admin.SimpleListFilter):
+class FailingFilter(Capitalized, admin.SimpleListFilter):
     """Failing is a cron job whose last run failed for good, or that cannot be dispatched."""
 
     title = _("health")

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.shared.excerpts import MAX_EDITED_LENGTH
+from jobu.admin.shared.excerpts import MAX_EDITED_LENGTH, beginning
 from jobu.admin.shared.params import (
     ParamsField,
     ParamsWidget,
@@ -143,7 +143,10 @@ class CronJobForm(_ModelForm):
         super().__init__(*args, **kwargs)
         if self.kept_from is not None and not self.sees_secrets:
             names = handlers.sensitive_of(self.kept_from.handler_name)
-            self.initial["handler_params"] = mask(self.initial.get("handler_params"), names)
+            given = self.initial.get("handler_params")
+            # When the form is sent, the params that it keeps are needed whole.
+            kept = given if self.is_bound else beginning(given, MAX_EDITED_LENGTH)
+            self.initial["handler_params"] = mask(kept, names)
         if "handler_name" in self.fields:
             self.fields["handler_name"] = forms.ChoiceField(
                 label=_("Handler"), choices=handler_choices(current=self.instance.handler_name)

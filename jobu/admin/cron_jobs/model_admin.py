@@ -18,10 +18,10 @@ from jobu.admin.cron_jobs.form import CronJobForm, copy_of, has_long_description
 from jobu.admin.cron_jobs.preview import handler_view, preview_html, preview_view, words_of
 from jobu.admin.cron_jobs.runs import next_run_of, runs_of
 from jobu.admin.shared.base import JobuAdmin
-from jobu.admin.shared.excerpts import download, download_json, excerpt, excerpt_of_text
+from jobu.admin.shared.excerpts import download, download_json, excerpt_of_text
 from jobu.admin.shared.filters import HandlerFilter, QueueFilter
-from jobu.admin.shared.params import sees_secrets, shown
-from jobu.admin.shared.words import absolute
+from jobu.admin.shared.params import sees_secrets, shown, shown_excerpt
+from jobu.admin.shared.words import absolute, cut_html, labelled
 from jobu.models import CronJob, JobExecution
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
 
-_OF_RUNS = ("last_runs", "success_rate")
 _TIMES = ("starts_at", "ends_at")
 _STATE = ("problem_now", "planned_for", "last_tick", "declared_in", "created", "updated")
 
@@ -43,9 +42,7 @@ class CronJobAdmin(JobuAdmin):
         "schedule",
         "next_run",
         "last_runs",
-        "success_rate",
         "enabled",
-        "tools",
     )
     list_filter = (EnabledFilter, FailingFilter, HandlerFilter, QueueFilter)
     list_per_page = 50
@@ -90,7 +87,7 @@ class CronJobAdmin(JobuAdmin):
         if not self.has_change_permission(request, obj):
             # Django would show all of the params, unmasked, even if they are megabytes.
             params = "params"
-            obj.shown_params = shown(request, obj.handler_params, obj.handler_name)
+            obj.shown_params = shown_excerpt(request, obj.handler_params, obj.handler_name)
         what = (_("What"), {"fields": ("name", description, "handler_name", params)})
         return (what, *self.fieldsets[1:], (_("State"), {"fields": _STATE}))
 
@@ -105,7 +102,7 @@ class CronJobAdmin(JobuAdmin):
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
         columns = self.list_display
         if not self.shows(request, JobExecution):
-            return tuple(name for name in columns if name not in _OF_RUNS)
+            return tuple(name for name in columns if name != "last_runs")
         return columns
 
     def get_list_filter(self, request: HttpRequest) -> tuple[type[admin.ListFilter], ...]:
@@ -180,37 +177,33 @@ class CronJobAdmin(JobuAdmin):
         switch(request, self, queryset, is_enabled=False)
 
     @admin.display(description=_("name"), ordering="name")
-    def title(self, job: CronJob) -> str:
-        return str(job)
+    def title(self, job: CronJob) -> SafeString:
+        return cut_html(job.name)
 
     @admin.display(description=_("schedule"), ordering="cron_expression")
     def schedule(self, job: CronJob) -> SafeString:
+        """Show the words, and under them the expression on one line."""
         return format_html(
-            '{}<div class="jobu-quiet"><code>{}</code> {}</div>',
-            words_of(job.cron_expression, job.name),
-            job.cron_expression,
+            '{}<div class="jobu-quiet"><code class="jobu-line" title="{}">{}</code> '
+            '<span class="jobu-line">{}</span></div>',
+            cut_html(words_of(job.cron_expression, job.name)),
+            *[job.cron_expression] * 2,
             job.timezone,
         )
 
     @admin.display(description=_("next run"), ordering="next_run_at")
-    def next_run(self, job: CronJob) -> SafeString | str:
-        return next_run_of(job)
+    def next_run(self, job: CronJob) -> SafeString:
+        return labelled(_("next run"), next_run_of(job))
 
     @admin.display(description=_("last runs"))
     def last_runs(self, job: Any) -> SafeString:
-        strip: SafeString = job.runs.strip
-        return strip
-
-    @admin.display(description=_("success"))
-    def success_rate(self, job: Any) -> SafeString:
-        rate: SafeString = job.runs.rate
-        return rate
+        return format_html("{} {}", job.runs.strip, job.runs.rate)
 
     @admin.display(description=_("enabled"), ordering="is_enabled")
     def enabled(self, job: Any) -> SafeString:
-        """Show a switch: a button of the form below the list."""
+        """Show a switch, a button of the form below the list; and the way to run it now."""
         label = gettext("Disable %s") if job.is_enabled else gettext("Enable %s")
-        return format_html(
+        switch_html = format_html(
             '<button type="submit" form="jobu-post" formaction="{}{}" class="jobu-switch" '
             'role="switch" aria-checked="{}" aria-label="{}" title="{}" name="is_enabled" '
             'value="{}"{}></button>',
@@ -222,13 +215,12 @@ class CronJobAdmin(JobuAdmin):
             "0" if job.is_enabled else "1",
             "" if job.may_change else format_html(" {}", "disabled"),
         )
-
-    @admin.display(description="")
-    def tools(self, job: Any) -> SafeString | str:
         if not job.may_run:
-            return ""
+            return switch_html
         url = reverse("admin:jobu_cronjob_run", args=[job.pk])
-        return format_html('<a class="jobu-tool" href="{}">{}</a>', url, gettext("Run now"))
+        return format_html(
+            '{} <a class="jobu-tool" href="{}">{}</a>', switch_html, url, gettext("Run now")
+        )
 
     @admin.display(description=_("Description"))
     def long_description(self, job: CronJob) -> str:
@@ -238,7 +230,8 @@ class CronJobAdmin(JobuAdmin):
     @admin.display(description=_("Params"))
     def params(self, job: Any) -> str:
         whole = reverse("admin:jobu_cronjob_download", args=[job.pk])
-        return excerpt(job.shown_params).html(whole)
+        text: str = job.shown_params.html(whole)
+        return text
 
     @admin.display(description=_("Problem"), empty_value="–")
     def problem_now(self, job: CronJob) -> str:

@@ -72,10 +72,10 @@ def preview_view(request: HttpRequest, admin: JobuAdmin) -> HttpResponse:
 def handler_view(request: HttpRequest, admin: JobuAdmin) -> HttpResponse:
     """Return a handler's docstring, params and defaults as JSON; 404 if it is not registered.
 
-    The form for messages asks here, too. Users who may only publish messages see the handlers
-    that messages may start.
+    The forms for executions and for messages ask here, too. Users who may only publish messages see
+    the handlers that messages may start.
     """
-    sees_all = _may_see_form(request, admin)
+    sees_all = _may_see_form(request, admin) or admin.allows(request, "add_jobexecution")
     if not (sees_all or admin.allows(request, "publish_message")):
         raise PermissionDenied
     spec = handlers.get(request.GET.get("name", ""))

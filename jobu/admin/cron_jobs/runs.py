@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 
-from jobu.admin.shared.words import absolute, badge, duration, relative
+from jobu.admin.shared.words import absolute, badge, cut_html, duration, relative
 from jobu.cron import next_times
 from jobu.models import JobExecution
 from jobu.outcomes import FINISHED, Status
@@ -93,9 +93,15 @@ def runs_of(job: CronJob) -> Runs:
 def next_run_of(job: CronJob) -> SafeString | str:
     """Say when it runs next: as planned, or by its expression if there is no plan yet."""
     if job.problem:
-        return badge("failed", job.problem)
+        kind = badge("failed", _("problem") if job.is_enabled else _("paused"))
+        return format_html("{}{}", kind, cut_html(job.problem, "jobu-why"))
     if not job.is_enabled:
         return "–"
+    if job.find_missing_handler():
+        text = _("No installed app here has its handler %(name)s.")
+        # Short, because the list has little room for it.
+        why = text % {"name": f"“{job.handler_name}”"}
+        return format_html('<span title="{}">{}</span>', why, badge("failed", _("no handler")))
     moment, now = _next_tick(job), timezone.now()
     if moment is None:
         return "–"

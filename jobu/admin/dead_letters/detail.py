@@ -84,7 +84,7 @@ def detail_view(request: HttpRequest, admin: DeadLetterAdmin, object_id: str) ->
         if execution is not None:
             note = gettext("Requeued as execution #%s.") % execution.pk
             admin.message_user(request, note, messages.SUCCESS)
-            return HttpResponseRedirect(_after(request, execution.pk))
+            return HttpResponseRedirect(_after(request, admin, execution.pk))
     return _page(request, admin, letter, form)
 
 
@@ -201,7 +201,7 @@ def _normal(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _after(request: HttpRequest, execution_id: int) -> str:
+def _after(request: HttpRequest, admin: DeadLetterAdmin, execution_id: int) -> str:
     if request.user.has_perm("jobu.view_jobexecution"):
         return reverse("admin:jobu_jobexecution_change", args=[execution_id])
-    return reverse("admin:jobu_deadletter_changelist")
+    return admin.list_address(request)

@@ -9,13 +9,14 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponseRedirect
 from django.template.defaultfilters import filesizeformat
-from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from jobu.admin.dead_letters.detail import detail_view, download_view, requeue_and_record
 from jobu.admin.shared.base import ReadOnlyAdmin
+from jobu.admin.shared.filters import Capitalized
 from jobu.admin.shared.words import badge, moment_html, shorten
 from jobu.conf import settings
 from jobu.exceptions import DeadLetterError, MessageError
@@ -35,7 +36,7 @@ _MAX_REASON_LENGTH = 300
 _MAX_PROBLEMS = 5
 
 
-class StateFilter(admin.SimpleListFilter):
+class StateFilter(Capitalized, admin.SimpleListFilter):
     """Shows the open dead letters, unless asked otherwise."""
 
     title = _("state")
@@ -46,7 +47,7 @@ class StateFilter(admin.SimpleListFilter):
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         choices = super().choices(changelist)
-        yield {**next(choices), "display": _("open")}
+        yield {**next(choices), "display": capfirst(gettext("open"))}
         yield from choices
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -163,4 +164,4 @@ def _discard_view(request: HttpRequest, admin: DeadLetterAdmin, pk: int) -> Http
     if not (admin.has_discard_permission(request) and admin.has_view_permission(request)):
         raise PermissionDenied
     admin.discard_selected(request, DeadLetter.objects.filter(pk=pk))
-    return HttpResponseRedirect(reverse("admin:jobu_deadletter_changelist"))
+    return HttpResponseRedirect(admin.list_address(request))

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_POST
 
 from jobu.admin.executions.actions import ACTIONS
 from jobu.admin.executions.change_list import AFTER, BEFORE
+from jobu.admin.executions.failures import words_of_failure
 from jobu.admin.shared.addresses import filtered, ids_of
 from jobu.conf import settings
 from jobu.models import JobExecution
@@ -139,17 +140,22 @@ def _page(request: HttpRequest, work: Work, context: dict[str, Any]) -> HttpResp
         {
             "work": work,
             "address": filtered(request, "admin:jobu_jobexecution_act", work.action.name),
-            "filters": [
-                (key, value)
-                for key, value in request.GET.items()
-                if value and key not in (BEFORE, AFTER)
-            ],
+            "filters": _filters(request),
             "back": _back(request),
             "ids": request.POST.getlist("ids"),
             "everything": "everything" in request.POST or request.POST.get("select_across") == "1",
             **context,
         },
     )
+
+
+def _filters(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return the filter of the list, as its address has it; a group of failures in words."""
+    return [
+        (key, words_of_failure(str(value)) if key == "failure" else str(value))
+        for key, value in request.GET.items()
+        if value and key not in (BEFORE, AFTER)
+    ]
 
 
 def _work_asked_for(request: HttpRequest, admin: JobuAdmin, action: Action) -> Work:

@@ -18,6 +18,7 @@ from jobu.admin.shared.words import badge, duration, relative
 from jobu.dialects import DatabaseNow
 from jobu.models import JobExecution
 from jobu.outcomes import Status
+from jobu.reading import Waits
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,6 +32,9 @@ _MAX_IDS = 200
 _COLUMNS = (
     "id",
     "status",
+    "handler_name",
+    "queue",
+    "priority",
     "retry_count",
     "max_retry",
     "available_at",
@@ -43,9 +47,12 @@ _MAX_NUMBER = 10**15
 _MAX_NOTE_LENGTH = 500
 
 
-def state_cell(execution: JobExecution, now: datetime) -> SafeString:
+def state_cell(execution: JobExecution, now: datetime, waits: Waits | None = None) -> SafeString:
+    """Show the badge, how far it is, and, with `waits`, what it waits for."""
     bar = progress_bar(execution.progress) if execution.status == Status.RUNNING else ""
-    return _cell(execution, "state", format_html("{} {}", execution_badge(execution, now), bar))
+    why = "" if waits is None else _why(execution, now, waits)
+    content = format_html("{} {}{}", execution_badge(execution, now), bar, why)
+    return _cell(execution, "state", content)
 
 
 def waited_cell(execution: JobExecution, now: datetime) -> SafeString:
@@ -63,8 +70,28 @@ def live_view(request: HttpRequest, admin: JobuAdmin) -> HttpResponse:
         raise PermissionDenied
     ids = ids_of(request.GET.getlist("id")[:_MAX_IDS])
     rows: Any = JobExecution.objects.filter(pk__in=ids).annotate(now=DatabaseNow()).only(*_COLUMNS)
-    cells = [cell(row, row.now) for row in rows for cell in (state_cell, waited_cell, ran_cell)]
+    # The page of one execution says it at length elsewhere.
+    waits = Waits() if "why" in request.GET else None
+    cells = [
+        cell
+        for row in rows
+        for cell in (
+            state_cell(row, row.now, waits),
+            waited_cell(row, row.now),
+            ran_cell(row, row.now),
+        )
+    ]
     return HttpResponse(format_html_join("", "{}", ((cell,) for cell in cells)))
+
+
+def _why(execution: JobExecution, now: datetime, waits: Waits) -> SafeString | str:
+    """Show what it waits for where its badge does not say it: when it is due, the badge does."""
+    reasons = waits.reasons(execution, now, in_detail=False)
+    if not (shown := [each for each in reasons if each.is_stuck or each.code == "busy"]):
+        return ""
+    kind = "jobu-why" if any(each.is_stuck for each in shown) else "jobu-quiet"
+    text = " ".join(each.text for each in shown)
+    return format_html('<span class="jobu-waits {}" title="{}">{}</span>', kind, text, text)
 
 
 def execution_badge(execution: JobExecution, now: datetime) -> SafeString:

@@ -13,14 +13,18 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import cached_property
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
+from jobu.admin.executions.search import search_for
 from jobu.admin.shared.addresses import id_of
-from jobu.admin.shared.filters import MAX_OFFERED, ChoiceFilter
+from jobu.admin.shared.filters import MAX_OFFERED, ChoiceFilter, WordFilter
 from jobu.jsonable import storable_time
 from jobu.models import CronJob
 from jobu.models.job_execution import ParamSource
 from jobu.outcomes import DEAD, Status
+from jobu.reading import Waits
+from jobu.reading.filters import RETRY, status_filter
 from jobu.reading.pages import browse, count, first_id_after, first_id_since
 
 if TYPE_CHECKING:
@@ -55,14 +59,16 @@ class ExecutionChangeList(ChangeList):
         return super().get_query_string({**cursors, **(new_params or {})}, remove)
 
     def get_results(self, request: HttpRequest) -> None:
-        among = self._found_by_index(request)
+        among = self._looked_at(request)
         rows = self.queryset.defer(*_UNSEEN)
         before, after = (_id_in(request, name) for name in (BEFORE, AFTER))
         page = browse(rows, self.list_per_page, among=among, before=before, after=after)
         model_admin: Any = self.model_admin
         may_see_cron = model_admin.shows(request, CronJob)
+        waits = Waits()
         for execution in page.executions:
             execution.may_see_cron = may_see_cron  # type: ignore[attr-defined]
+            execution.waits = waits  # type: ignore[attr-defined]
         self.total = count(self.queryset, among)
         self.page = page
         self.result_list = page.executions
@@ -88,36 +94,38 @@ class ExecutionChangeList(ChangeList):
     def newest_link(self) -> str:
         return self.get_query_string()
 
-    def _found_by_index(self, request: HttpRequest) -> JobExecutionQuerySet | None:
+    def _looked_at(self, request: HttpRequest) -> JobExecutionQuerySet | None:
         """Return what the filters with an index find; None if every filter has one."""
         active: list[Any] = [s for s in self.filter_specs if getattr(s, "is_active", False)]
-        # A search has its own index, which finds old executions, too.
-        if self.query or all(spec.has_index for spec in active):
+        search = search_for(request, self.query)
+        # A search by an index finds old executions, too.
+        if all(spec.has_index for spec in active) if search is None else search.among is None:
             return None
         found: Any = self.root_queryset.model._default_manager.all()
         for spec in active:
             if spec.has_index:
                 found = spec.queryset(request, found)
-        return found  # type: ignore[no-any-return]
+        return found if search is None or search.among is None else search.among(found)  # type: ignore[return-value]
 
 
-class StatusFilter(ChoiceFilter):
-    template = "admin/filter.html"
+class StatusFilter(WordFilter):
     title = _("status")
     parameter_name = "status"
     DEAD = "dead"
 
     @property
     def has_index(self) -> bool:  # type: ignore[override]
-        """Success has no index: nearly all executions have that status."""
-        return self.value() != Status.SUCCESS
+        """Success has no index: nearly all executions have that status; retries have none."""
+        return self.value() not in (Status.SUCCESS, RETRY)
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [*Status.choices, (self.DEAD, _("failed or timeout"))]
+        return [*Status.choices, (RETRY, _("retrying")), (self.DEAD, _("failed or timeout"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == self.DEAD:
             return queryset.filter(status__in=DEAD)
+        if self.value() == RETRY:
+            return queryset.filter(**status_filter(RETRY))
         return super().queryset(request, queryset)
 
 
@@ -141,8 +149,7 @@ class CronFilter(ChoiceFilter):
         return executions.of_job(job_id)  # type: ignore[no-any-return]
 
 
-class SourceFilter(ChoiceFilter):
-    template = "admin/filter.html"
+class SourceFilter(WordFilter):
     title = _("source")
     parameter_name = "param_source"
 
@@ -196,7 +203,7 @@ class CreatedFilter(admin.ListFilter):
             yield {
                 "selected": self.age == key,
                 "query_string": changelist.get_query_string({"created": key}, names[1:]),
-                "display": label,
+                "display": capfirst(label),
             }
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:

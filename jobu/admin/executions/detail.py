@@ -21,30 +21,29 @@ from jobu.admin.executions.cells import (
     status_badge,
     waited_cell,
 )
-from jobu.admin.shared.excerpts import download, download_json, excerpt
-from jobu.admin.shared.params import shown
+from jobu.admin.executions.log_lines import in_order, log_text, page_of_lines
+from jobu.admin.shared.excerpts import download, download_json
+from jobu.admin.shared.params import shown, shown_excerpt
 from jobu.admin.shared.words import duration
 from jobu.handlers.registry import handlers
 from jobu.jsonable import storable_text
 from jobu.models import CronJob, JobExecution, Process
-from jobu.outcomes import MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH, Status
+from jobu.outcomes import DEAD, MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH, Status
 from jobu.queue.actions import RETRIABLE
+from jobu.reading import Waits
+from jobu.reading.failures import failure_key
 from jobu.reading.pages import browse
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.utils.safestring import SafeString
 
     from jobu.admin.shared.base import JobuAdmin
-    from jobu.models import LogLine
 
 _AROUND = 6
 _MAX_ATTEMPTS = 10
-_MAX_LINES = 1_000
-_MAX_LINES_LENGTH = 100_000
 _MAX_NAME_LENGTH = 100
 # The columns that can be downloaded, by their names in the address.
 _COLUMNS = {"params": "params", "result": "result", "attempts": "errors"}
@@ -76,19 +75,25 @@ def detail_view(request: HttpRequest, admin: JobuAdmin, object_id: str) -> HttpR
         "doc": spec.doc if spec else "",
         "is_registered": spec is not None,
         "state": state_cell(execution, execution.now),
+        "waits_for": Waits().reasons(execution, execution.now),
         "waited": waited_cell(execution, execution.now),
         "ran": ran_cell(execution, execution.now),
         "timeout": duration(execution.timeout_seconds),
         "why": storable_text(execution.error_message, MAX_MESSAGE_LENGTH),
         "events": timeline(execution),
-        "params": excerpt(shown(request, execution.params, execution.handler_name)),
+        "params": shown_excerpt(request, execution.params, execution.handler_name),
         "result": None
         if execution.result is None
-        else excerpt(shown(request, execution.result, execution.handler_name)),
-        **_lines(execution),
+        else shown_excerpt(request, execution.result, execution.handler_name),
+        **page_of_lines(request, execution),
+        "failure": failure_key(execution.handler_name, execution.error_message)
+        if execution.status in DEAD
+        else "",
+        "attempts": _attempts(execution),
         "process": _process(request, admin, execution),
         "may_see_cron": admin.shows(request, CronJob),
         "actions": [a for a in actions_for(request) if execution.status in a.statuses],
+        "may_run_again": execution.status == Status.SUCCESS and admin.has_add_permission(request),
         "may_retry_edited": execution.status in RETRIABLE
         and admin.allows(request, "retry_jobexecution"),
         **_around(execution),
@@ -103,13 +108,24 @@ def download_view(request: HttpRequest, admin: JobuAdmin, pk: int, name: str) ->
         raise PermissionDenied
     if name == "log":
         execution = get_object_or_404(JobExecution.objects.only("id"), pk=pk)
-        return download("".join(map(_log_text, _in_order(execution))), f"execution-{pk}.log.txt")
+        return download("".join(map(log_text, in_order(execution))), f"execution-{pk}.log.txt")
     if name not in _COLUMNS:
         raise Http404(name)
     column = _COLUMNS[name]
     execution = get_object_or_404(JobExecution.objects.only(column, "handler_name"), pk=pk)
     value = shown(request, getattr(execution, column), execution.handler_name)
     return download_json(value, f"execution-{pk}.{name}.json")
+
+
+def _attempts(execution: JobExecution) -> str:
+    """Say how many attempts failed of those it has, which a retry by hand gives it anew."""
+    failed, allowed = execution.retry_count, max(execution.max_retry, 1)
+    text = _("%(failed)s of %(most)s failed") % {"failed": failed, "most": allowed}
+    # One that runs, succeeded or was cancelled meanwhile is an attempt that did not fail.
+    is_more = execution.status in (Status.RUNNING, Status.SUCCESS, Status.CANCELLED)
+    if execution.attempt - is_more > failed:
+        return _("%(text)s since it was retried by hand") % {"text": text}
+    return text
 
 
 def timeline(execution: JobExecution) -> list[Event]:
@@ -165,28 +181,6 @@ def _process(request: HttpRequest, admin: JobuAdmin, execution: JobExecution) ->
     if execution.claimed_by is None or not admin.shows(request, Process):
         return None
     return Process.objects.filter(pk=execution.claimed_by).first()
-
-
-def _lines(execution: JobExecution) -> dict[str, Any]:
-    """Find the last log lines, up to the limits of a page."""
-    lines: list[LogLine] = []
-    room = _MAX_LINES_LENGTH
-    newest = _in_order(execution).reverse()[: _MAX_LINES + 1]
-    for line in newest:
-        room -= len(line.message)
-        if room < 0 or len(lines) == _MAX_LINES:
-            return {"lines": lines[::-1], "lines_are_cut": True}
-        lines.append(line)
-    return {"lines": lines[::-1], "lines_are_cut": False}
-
-
-def _in_order(execution: JobExecution) -> QuerySet[LogLine]:
-    return execution.log_lines.order_by("attempt", "logged_at")
-
-
-def _log_text(line: LogLine) -> str:
-    moment = line.logged_at.isoformat()
-    return f"{line.attempt} {moment} {line.level_name} {line.logger}: {line.message}\n"
 
 
 def _around(execution: JobExecution) -> dict[str, Any]:

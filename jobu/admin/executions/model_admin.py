@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from jobu.adapters.lookup import is_configured
 from jobu.admin.executions.actions import ACTIONS
 from jobu.admin.executions.bulk import act_view, list_action
-from jobu.admin.executions.cells import live_view, ran_cell, state_cell, waited_cell
+from jobu.admin.executions.cells import live_view, state_cell
 from jobu.admin.executions.change_list import (
     CreatedFilter,
     CronFilter,
@@ -19,26 +19,24 @@ from jobu.admin.executions.change_list import (
     SourceFilter,
     StatusFilter,
 )
+from jobu.admin.executions.columns import handler_cell, times_cell
 from jobu.admin.executions.detail import detail_view, download_view
+from jobu.admin.executions.enqueue import enqueue_view
+from jobu.admin.executions.failures import FailureFilter, failures_view
+from jobu.admin.executions.log_lines import lines_view
 from jobu.admin.executions.publish import publish_view
 from jobu.admin.executions.retry import retry_view
-from jobu.admin.shared.addresses import id_of
+from jobu.admin.executions.search import search_for
 from jobu.admin.shared.base import ReadOnlyAdmin
 from jobu.admin.shared.filters import HandlerFilter, QueueFilter
-from jobu.admin.shared.words import moment_html, shorten
-from jobu.jsonable import storable_text
-from jobu.messages import message_key
+from jobu.admin.shared.words import moment_html
 from jobu.models import DeadLetter, JobExecution
-from jobu.outcomes import DEAD
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
     from django.utils.safestring import SafeString
-
-_MAX_ERROR_LENGTH = 120
-_MAX_TITLE_LENGTH = 500
 
 
 @admin.register(JobExecution)
@@ -47,10 +45,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         "number",
         "state",
         "handler",
-        "origin",
-        "waited",
-        "ran",
-        "runs",
+        "times",
     )
     list_display_links = ("number",)
     list_filter = (
@@ -60,6 +55,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         QueueFilter,
         SourceFilter,
         CreatedFilter,
+        FailureFilter,
     )
     list_select_related = ("job",)
     actions = tuple(list_action(action) for action in ACTIONS.values())
@@ -67,7 +63,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
     sortable_by = ()
     ordering = ("-id",)
     search_fields = ("id",)
-    search_help_text = _("The number or the dedupe key of an execution.")
+    search_help_text = _("A number, a dedupe key, a param such as order=42, or words of an error.")
     show_full_result_count = False
 
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ExecutionChangeList]:
@@ -76,17 +72,12 @@ class JobExecutionAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Find by id or dedupe key: both have an index."""
-        term = search_term.strip().removeprefix("#")
-        if not term:
-            return queryset, False
-        if "\0" in term:
-            return queryset.none(), False
-        number = id_of(term)
-        if number is not None:
-            return queryset.filter(pk=number), False
-        key = search_term.strip()
-        return queryset.filter(dedupe_key__in=[key, message_key(key)]), False
+        search = search_for(request, search_term)
+        return queryset if search is None else search.narrow(queryset), False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Let people enqueue; nobody fills in the columns of an execution."""
+        return self.allows(request, "add_jobexecution")
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return ACTIONS["retry"].is_allowed(request)
@@ -107,6 +98,8 @@ class JobExecutionAdmin(ReadOnlyAdmin):
                 "act/<str:name>/": (act_view, "jobu_jobexecution_act"),
                 "<int:pk>/retry/": (retry_view, "jobu_jobexecution_retry"),
                 "<int:pk>/download/<str:name>/": (download_view, "jobu_jobexecution_download"),
+                "<int:pk>/lines/": (lines_view, "jobu_jobexecution_lines"),
+                "failures/": (failures_view, "jobu_failures"),
                 "publish/": (publish_view, "jobu_publish"),
             }
         )
@@ -114,11 +107,16 @@ class JobExecutionAdmin(ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         context = {
-            "may_publish": self.allows(request, "publish_message"),
+            "may_publish": is_configured() and self.allows(request, "publish_message"),
             "may_see_messages": self.shows(request, DeadLetter),
             "shows_dead": request.GET.get(StatusFilter.parameter_name) == StatusFilter.DEAD,
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        return enqueue_view(request, self)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -132,46 +130,12 @@ class JobExecutionAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("state"))
     def state(self, execution: Any) -> SafeString:
-        why = execution.error_message if execution.status in DEAD else ""
-        cell = state_cell(execution, execution.now)
-        if not why:
-            return cell
-        short = shorten(why, _MAX_ERROR_LENGTH)
-        title = storable_text(why, _MAX_TITLE_LENGTH)
-        return format_html('{}<div class="jobu-why" title="{}">{}</div>', cell, title, short)
+        return state_cell(execution, execution.now, execution.waits)
 
     @admin.display(description=_("handler"))
     def handler(self, execution: Any) -> SafeString:
-        name = format_html("<code>{}</code>", execution.handler_name)
-        if execution.job is None:
-            return name
-        cron = (
-            execution.job
-            if not execution.may_see_cron
-            else format_html(
-                '<a href="{}">{}</a>',
-                reverse("admin:jobu_cronjob_change", args=[execution.job.pk]),
-                execution.job,
-            )
-        )
-        return format_html('{}<div class="jobu-sub">{}</div>', name, cron)
+        return handler_cell(execution)
 
-    @admin.display(description=_("queue"))
-    def origin(self, execution: JobExecution) -> SafeString:
-        return format_html(
-            '{}<div class="jobu-quiet">{}</div>',
-            execution.queue,
-            execution.get_param_source_display(),
-        )
-
-    @admin.display(description=_("waited"))
-    def waited(self, execution: Any) -> SafeString:
-        return waited_cell(execution, execution.now)
-
-    @admin.display(description=_("ran"))
-    def ran(self, execution: Any) -> SafeString:
-        return ran_cell(execution, execution.now)
-
-    @admin.display(description=_("attempt"))
-    def runs(self, execution: JobExecution) -> str:
-        return f"{execution.attempt}"
+    @admin.display(description=_("time"))
+    def times(self, execution: Any) -> SafeString:
+        return times_cell(execution)

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from jobu.admin.shared.addresses import filtered
 from jobu.admin.shared.params import ParamsForm
 from jobu.conf import settings
 from jobu.jsonable import storable_text
@@ -43,7 +44,7 @@ def retry_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
         else:
             text = _("The execution is neither dead nor cancelled any more.")
             admin.message_user(request, text, messages.WARNING)
-        return HttpResponseRedirect(reverse("admin:jobu_jobexecution_change", args=[pk]))
+        return HttpResponseRedirect(filtered(request, "admin:jobu_jobexecution_change", pk))
     title = _("Retry %s with other params") % execution
     context = {
         "original": execution,

@@ -12,11 +12,15 @@ from django.contrib.admin.views.main import SEARCH_VAR
 from django.contrib.contenttypes.models import ContentType
 from django.forms.widgets import Script
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import path, reverse
+from django.utils.text import capfirst
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from jobu.admin.shared.filters import parameters_of
+from jobu.admin.shared.not_migrated import with_words
 from jobu.dialects import DatabaseNow
+from jobu.models import JobExecution, Process
+from jobu.reading import recent_troubles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
+
+    from jobu.reading import Trouble
 
     ModelAdmin = admin.ModelAdmin[Any]
 else:
@@ -37,14 +43,15 @@ _MAX_SEARCH_WORDS = 10
 class JobuAdmin(ModelAdmin):
     """Adds jobu's styles and scripts, and limits what a list can be asked for."""
 
+    empty_value_display = "–"
     # Each count beside a filter would read the whole history.
     show_facets = admin.ShowFacets.NEVER
 
     class Media:
-        css = {"all": ["jobu/admin.css"]}  # noqa: RUF012 - as Django reads it
+        css = {"all": ["jobu/admin.css", "jobu/lists.css"]}  # noqa: RUF012 - as Django reads it
         js = [  # noqa: RUF012
             Script(f"jobu/{name}.js", type="module")
-            for name in ("live", "forms", "params", "preview")
+            for name in ("live", "lines", "forms", "params", "preview")
         ]
 
     def render(
@@ -55,9 +62,17 @@ class JobuAdmin(ModelAdmin):
             **self.admin_site.each_context(request),
             "title": title,
             "opts": self.opts,
+            "list_url": self.list_address(request),
             "media": self.media,
+            "troubles": self.troubles(request),
         }
         return TemplateResponse(request, template, {**frame, **context})
+
+    def list_address(self, request: HttpRequest) -> str:
+        """Return the address of the list, with the filter that the user came with."""
+        address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+        kept = request.GET.get("_changelist_filters", "")
+        return f"{address}?{kept}" if kept else address
 
     def own_urls(
         self, views: dict[str, tuple[Callable[..., HttpResponse], str]]
@@ -73,13 +88,28 @@ class JobuAdmin(ModelAdmin):
         """Keep posted values and the views' variables out of error reports."""
         found: list[URLPattern] = super().urls
         for pattern in found:
-            pattern.callback = sensitive_post_parameters()(sensitive_variables()(pattern.callback))
+            view = with_words(pattern.callback, self.admin_site)
+            pattern.callback = sensitive_post_parameters()(sensitive_variables()(view))
         return found
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Name the list by what is in it, not by "Select … to change"."""
-        title = {"title": str(self.opts.verbose_name_plural).capitalize()}
-        return super().changelist_view(request, {**title, **(extra_context or {})})
+        frame = {
+            "title": capfirst(self.opts.verbose_name_plural),
+            "troubles": self.troubles(request),
+        }
+        return super().changelist_view(request, {**frame, **(extra_context or {})})
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        found = {"troubles": self.troubles(request)}
+        return super().render_change_form(request, {**context, **found}, *args, **kwargs)
+
+    def troubles(self, request: HttpRequest) -> list[Trouble]:
+        """Return what keeps jobs from being run, for users who may see executions or processes."""
+        may_see = self.shows(request, JobExecution) or self.shows(request, Process)
+        return recent_troubles() if may_see else []
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Allow only the filters of the list; Django would allow any lookup, such as a regex."""

@@ -42,6 +42,36 @@ def excerpt(value: Any, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
     return excerpt_of_text("".join(parts), limit)
 
 
+def beginning(value: Any, limit: int = MAX_VALUE_LENGTH) -> Any:
+    """Return a copy of the first parts of a JSON value: as many as a page could show.
+
+    What is left out lies beyond the limit of an excerpt, because each part has a character at
+    least. To mask megabytes of which a page shows the beginning would take seconds.
+    """
+    room = limit
+
+    def copy(part: Any) -> Any:
+        nonlocal room
+        room -= 1
+        if isinstance(part, dict):
+            made = {}
+            for name, item in part.items():
+                if room <= 0:
+                    break
+                made[name] = copy(item)
+            return made
+        if isinstance(part, list):
+            items = []
+            for item in part:
+                if room <= 0:
+                    break
+                items.append(copy(item))
+            return items
+        return part
+
+    return copy(value)
+
+
 def excerpt_of_text(text: str, limit: int = MAX_VALUE_LENGTH) -> Excerpt:
     return Excerpt(text[:limit], is_cut=len(text) > limit)
 

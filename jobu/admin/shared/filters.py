@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from jobu.handlers.registry import handlers
-from jobu.models import CronJob
+from jobu.reading import known_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,20 @@ class ChoiceFilter(admin.SimpleListFilter):
         return True
 
 
+class Capitalized:
+    """Writes the choices of a filter as Django writes its own, with a capital."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        for choice in super().choices(changelist):  # type: ignore[misc]
+            yield {**choice, "display": capfirst(str(choice["display"]))}
+
+
+class WordFilter(Capitalized, ChoiceFilter):
+    """Offers a few words, as a list of links."""
+
+    template = "admin/filter.html"
+
+
 class HandlerFilter(ChoiceFilter):
     """Offers the registered handlers: a DISTINCT would read the whole history."""
 
@@ -63,15 +78,13 @@ class HandlerFilter(ChoiceFilter):
 
 
 class QueueFilter(ChoiceFilter):
-    """Offers the queues of handlers and cron jobs; `?queue=` takes any other."""
+    """Offers the queues that occur, as far as that can be known; `?queue=` takes any other."""
 
     title = _("queue")
     parameter_name = "queue"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        named = CronJob.objects.order_by("queue").values_list("queue", flat=True).distinct()
-        queues = {*named[:MAX_OFFERED], *(spec.options.queue for spec in handlers)}
-        return [(queue, queue) for queue in sorted(queues)]
+        return [(queue, queue) for queue in known_queues()]
 
 
 def parameters_of(list_filter: Any) -> tuple[str, ...]:

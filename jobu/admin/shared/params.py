@@ -14,7 +14,13 @@ from django.core.exceptions import ValidationError
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from jobu.admin.shared.excerpts import MAX_EDITED_LENGTH, MAX_VALUE_LENGTH, excerpt
+from jobu.admin.shared.excerpts import (
+    MAX_EDITED_LENGTH,
+    MAX_VALUE_LENGTH,
+    Excerpt,
+    beginning,
+    excerpt,
+)
 from jobu.exceptions import MaskedError, NotJSONError, ParamsError
 from jobu.handlers.registry import handlers
 from jobu.jsonable import encode_object, storable_text
@@ -42,6 +48,11 @@ def sees_secrets(request: HttpRequest) -> bool:
 def shown(request: HttpRequest, value: Any, handler_name: str) -> Any:
     """Return params or a result of the handler as this user may see them."""
     return value if sees_secrets(request) else mask(value, handlers.sensitive_of(handler_name))
+
+
+def shown_excerpt(request: HttpRequest, value: Any, handler_name: str) -> Excerpt:
+    """Return the beginning of params or of a result as this user may see it."""
+    return excerpt(shown(request, beginning(value), handler_name))
 
 
 class ParamsWidget(forms.Textarea):
@@ -126,7 +137,7 @@ class ParamsForm(forms.Form):
     def __init__(
         self, request: HttpRequest, kept: dict[str, Any], handler_name: str, whole: str
     ) -> None:
-        initial = {"params": shown(request, kept, handler_name)}
+        initial = {"params": shown(request, for_a_form(request, kept), handler_name)}
         super().__init__(request.POST or None, initial=initial)
         self._kept = kept
         self._handler_name = handler_name
@@ -136,6 +147,11 @@ class ParamsForm(forms.Form):
 
     def clean_params(self) -> dict[str, Any]:
         return checked_params(self._handler_name, self.cleaned_data["params"], self._kept)
+
+
+def for_a_form(request: HttpRequest, kept: Any) -> Any:
+    """Return as much of the params as a page can show; when a form is sent, all that it keeps."""
+    return kept if request.method == "POST" else beginning(kept, MAX_EDITED_LENGTH)
 
 
 def is_editable(params: Any) -> bool:

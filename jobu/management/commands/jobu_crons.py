@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from jobu.cron import describe, next_times
+from jobu.management.database_command import DatabaseCommand
 from jobu.models import CronJob
 from jobu.printable import printable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "List the cron jobs with what they mean and when they come next, each in its own zone."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -43,4 +43,7 @@ class Command(BaseCommand):
     def _state(self, job: CronJob) -> str:
         if not job.is_enabled:
             return f"disabled. {job.problem}".strip()
-        return "; ".join(job.find_problems()) or "enabled"
+        found = job.find_problems()
+        if missing := job.find_missing_handler():
+            found.append(f"enabled, but its executions fail: {missing}")
+        return "; ".join(found) or "enabled"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from jobu.exceptions import JobuError
 from jobu.management.arguments import whole
+from jobu.management.database_command import DatabaseCommand
+from jobu.management.subcommands import add_actions
 from jobu.messages import discard, requeue
 from jobu.models import DeadLetter
 from jobu.printable import printable, printable_lines
@@ -21,11 +23,11 @@ if TYPE_CHECKING:
 _REASON_CHARACTERS = 100
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Look at the queue messages that could not become executions; requeue or discard them."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        actions = add_actions(parser, dest="action", metavar="ACTION")
         listing = actions.add_parser("list", help="list the open ones, newest first")
         listing.add_argument("--all", action="store_true", help="requeued and discarded ones, too")
         listing.add_argument("--limit", type=whole, default=50, help="how many (default: 50)")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from jobu.conf import settings
+from jobu.management.database_command import DatabaseCommand
 from jobu.queue.prune import prune, prune_dead_letters
 
 _FOR_EVER_DAYS = 100_000
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Delete executions that finished long ago, and old dead letters, in small batches that "
         "never make a claim wait. Workers and queue dispatchers do this by themselves, too; the "

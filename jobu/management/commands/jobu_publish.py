@@ -7,16 +7,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from jobu.adapters.publishing import publish
 from jobu.exceptions import JobuError
+from jobu.management.database_command import DatabaseCommand
+from jobu.printable import printable
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Send a message through the configured adapter (JOBU_QUEUE_DISPATCHER_ADAPTER). A queue "
         "dispatcher makes an execution of the handler of it."
@@ -45,5 +47,6 @@ class Command(BaseCommand):
         except json.JSONDecodeError as error:
             raise CommandError(f"--params is not JSON: {error}") from error
         except (JobuError, ImproperlyConfigured, ValueError) as error:
-            raise CommandError(str(error)) from error
+            # One line: clients of queue systems quote what the network said.
+            raise CommandError(printable(" ".join(str(error).split()))) from error
         self.stdout.write(f"Sent a message for {options['handler_name']!r}.")

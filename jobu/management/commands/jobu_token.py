@@ -7,8 +7,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from jobu.management.database_command import DatabaseCommand
+from jobu.management.subcommands import add_actions
 from jobu.models import ApiToken
 from jobu.models.api_token import Scope
 from jobu.printable import printable
@@ -17,11 +19,11 @@ if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Make, list and revoke tokens for the HTTP API."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True)
+        verbs = add_actions(parser, dest="verb")
         create = verbs.add_parser("create", help="make a token and print its secret, this once")
         create.add_argument("name", help="who will use it, such as ci")
         create.add_argument(

@@ -40,13 +40,19 @@ class Command(ProcessCommand):
         parser.add_argument(
             "--once", action="store_true", help="dispatch what is due now, then exit 0"
         )
+        parser.add_argument(
+            "--sync",
+            action="store_true",
+            help="first make cron jobs of the schedules that handlers declare, as jobu_sync does",
+        )
 
-    def handle(self, *_args: Any, **options: Any) -> None:
+    def start(self, options: dict[str, Any]) -> None:
         self.show_log(options["verbosity"])
         self.check_jobu_database()
         dispatcher = Dispatcher(
             poll_interval=options["poll_interval"],
             max_sleep=options["max_sleep"],
             once=options["once"],
+            sync=options["sync"],
         )
         exit_soon(run_until_signal(dispatcher))

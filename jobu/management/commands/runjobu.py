@@ -14,17 +14,17 @@ from django.core.management.base import ALL_CHECKS
 
 from jobu.management.arguments import whole
 from jobu.management.code_watch import CodeWatch
-from jobu.management.process_command import ProcessCommand, command_line_of
+from jobu.management.process_command import ProcessCommand, command_line_of, supervise
+from jobu.management.queues import add_queue_option
 from jobu.processes.prefixed import PrefixedOutput
 from jobu.processes.shutdown import end_with_supervisor
-from jobu.processes.supervisor import Supervisor
 
 _US = "runjobu"
 _COMMANDS = {
-    "dispatcher": "rundispatcher",
-    "worker": "runworker",
+    "dispatcher": "jobu_dispatcher",
+    "worker": "jobu_worker",
     "web": "runserver",
-    "queue-dispatcher": "runqueuedispatcher",
+    "queue-dispatcher": "jobu_queuedispatcher",
 }
 _OTHER_NAMES = {"admin": "web", "queue_dispatcher": "queue-dispatcher"}
 _HIGHEST_PORT = 65_535
@@ -61,6 +61,7 @@ class Command(ProcessCommand):
             metavar="ADDRESS:PORT",
             help="where the web server listens (default: 127.0.0.1:8000)",
         )
+        add_queue_option(parser)
         parser.add_argument(
             "--processes", type=whole, default=1, metavar="N", help="worker processes (default: 1)"
         )
@@ -69,7 +70,7 @@ class Command(ProcessCommand):
         )
         parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
 
-    def handle(self, *_args: Any, **options: Any) -> None:
+    def start(self, options: dict[str, Any]) -> None:
         if options["here"]:
             end_with_supervisor()
             call_command("runserver", options["bind"], use_reloader=False, skip_checks=True)
@@ -78,13 +79,15 @@ class Command(ProcessCommand):
         if "web" in parts:
             _refuse_web_server_that_cannot_start(options["bind"])
         self.check_jobu_database()
+        if options["queues"]:
+            self.warn_of_unknown_queues(options["queues"])
         commands = _command_lines(parts, options)
         output = PrefixedOutput(sys.stdout.buffer, [*commands, _US])
         self.show_log(options["verbosity"], prefix=output.prefix(_US))
         # Lines of a pipe come one by one only if Python does not buffer them.
         os.environ["PYTHONUNBUFFERED"] = "1"
         is_outdated = CodeWatch().has_changed if options["reload"] else bool
-        sys.exit(Supervisor(commands, output=output, is_outdated=is_outdated).run())
+        supervise(commands, output=output, is_outdated=is_outdated)
 
 
 def _chosen_parts(options: dict[str, Any]) -> list[str]:
@@ -100,6 +103,8 @@ def _chosen_parts(options: dict[str, Any]) -> list[str]:
             raise CommandError(f"This version of jobu has no {_COMMANDS[part]}.")
     if options["processes"] > 1 and "worker" not in chosen:
         raise CommandError("--processes is about workers, but no worker is to run.")
+    if options["queues"] and "worker" not in chosen:
+        raise CommandError("--queue is about workers, but no worker is to run.")
     return list(dict.fromkeys(chosen))
 
 
@@ -114,6 +119,11 @@ def _command_lines(parts: list[str], options: dict[str, Any]) -> dict[str, list[
             lines[part] = command_line_of(_US, "--here", "--bind", options["bind"], *common)
         else:
             lines[part] = command_line_of(_COMMANDS[part], *common)
+    if options["reload"] and "dispatcher" in lines:
+        lines["dispatcher"] = [*lines["dispatcher"], "--sync"]
+    if "worker" in lines:
+        queues = [f"--queue={name}" for name in options["queues"] or ()]
+        lines["worker"] = [*lines["worker"], *queues, "--here"]
     for number in range(2, options["processes"] + 1):
         lines[f"worker {number}"] = lines["worker"]
     return lines

@@ -50,7 +50,7 @@ class Command(ProcessCommand):
             help="how long that is (default: 10)",
         )
 
-    def handle(self, *_args: Any, **options: Any) -> None:
+    def start(self, options: dict[str, Any]) -> None:
         self.show_log(options["verbosity"])
         self.check_jobu_database()
         try:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from jobu.conf import settings
 from jobu.management.arguments import seconds, whole
-from jobu.management.process_command import ProcessCommand, command_line, run_with_reload
+from jobu.management.code_watch import CodeWatch
+from jobu.management.process_command import ProcessCommand, command_line, supervise
+from jobu.management.queues import add_queue_option
 from jobu.processes.shutdown import exit_soon, run_until_signal
-from jobu.processes.supervisor import Supervisor
 from jobu.worker.worker import Worker
 
 _SETTINGS = (
@@ -47,13 +48,7 @@ class Command(ProcessCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--queue",
-            action="append",
-            dest="queues",
-            metavar="NAME",
-            help="work on this queue only; may be given several times (default: every queue)",
-        )
+        add_queue_option(parser)
         parser.add_argument(
             "--processes",
             type=whole,
@@ -75,21 +70,25 @@ class Command(ProcessCommand):
         parser.add_argument(
             "--reload", action="store_true", help="restart when code changes (for development)"
         )
+        # Not in a supervised process of its own.
+        parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
 
-    def handle(self, *_args: Any, **options: Any) -> None:
+    def start(self, options: dict[str, Any]) -> None:
         if options["reload"] and (options["processes"] > 1 or options["drain"]):
             raise CommandError("--reload goes with neither --processes nor --drain.")
         self.show_log(options["verbosity"])
         self.check_jobu_database()
-        if options["reload"]:
-            run_with_reload(lambda: _make_worker(options))
-            return
-        if options["processes"] > 1:
-            command = command_line("--processes", "1")
-            numbers = range(1, options["processes"] + 1)
-            commands = {f"worker process {number}": command for number in numbers}
-            sys.exit(Supervisor(commands, until_done=options["drain"]).run())
-        exit_soon(run_until_signal(_make_worker(options)))
+        count = options["processes"]
+        if options["queues"] and not options["here"]:
+            self.warn_of_unknown_queues(options["queues"])
+        if options["here"] or (count == 1 and not options["reload"]):
+            exit_soon(run_until_signal(_make_worker(options)))
+        command = command_line("--here")
+        supervise(
+            {f"worker process {number}": command for number in range(1, count + 1)},
+            until_done=options["drain"],
+            is_outdated=CodeWatch().has_changed if options["reload"] else bool,
+        )
 
 
 def _make_worker(options: dict[str, Any]) -> Worker:

@@ -31,6 +31,9 @@ async function refresh() {
     if (!document.hidden) {
         try {
             const query = new URLSearchParams(ids.map((id) => ["id", id]));
+            if ("jobuLiveWhy" in root.dataset) {
+                query.append("why", "1");
+            }
             const response = await fetch(`${root.dataset.jobuLiveUrl}?${query}`);
             if (response.ok && !response.redirected) {
                 put(await response.text());

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -54,6 +56,15 @@ def test_a_queue_system_that_is_down_is_told_and_not_a_crash(
     page = admin_client.post(PUBLISH, {"handler_name": "echo"})
     assert "the &lt;broker&gt; is down" in page.text
     assert history() == []
+
+
+def test_it_is_offered_only_where_a_queue_system_is_configured(
+    admin_client: Client, settings: Any
+) -> None:
+    del settings.JOBU_QUEUE_DISPATCHER_ADAPTER
+    assert PUBLISH not in admin_client.get(list_of(JobExecution)).text
+    settings.JOBU_KAFKA_BOOTSTRAP_SERVERS = "kafka:9092"
+    assert PUBLISH in admin_client.get(list_of(JobExecution)).text
 
 
 def test_publishing_has_its_own_permission() -> None:

@@ -12,9 +12,10 @@ import time
 from typing import Any
 
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
-from django.db import transaction
+from django.db import connection, transaction
 
 from jobu import BaseHandler, current_job, handler
+from jobu.dialects import dialect_for
 from tests.project.shop import misbehaviour
 from tests.project.shop.models import Effect
 
@@ -96,6 +97,19 @@ AT_GATE = threading.Event()
 @handler("wait_at_gate")
 def wait_at_gate() -> None:
     GATE.wait(60)
+
+
+@handler("session_id")
+def session_id(at_gate: bool = False) -> int:
+    if at_gate:
+        AT_GATE.set()
+        GATE.wait(60)
+    return int(dialect_for("default").session_id(connection))
+
+
+@handler("async_session_id")
+async def async_session_id() -> int:
+    return await sync_to_async(session_id)()
 
 
 @handler("async_wait_at_gate")

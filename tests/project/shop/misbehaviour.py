@@ -20,6 +20,7 @@ from django.db import DatabaseError, IntegrityError, connection, connections, tr
 from django.utils import timezone, translation
 
 from jobu import current_job
+from jobu.dialects import dialect_for
 from jobu.exceptions import JobInterrupted, JobReleased
 from tests.project.shop.models import Effect
 
@@ -43,6 +44,21 @@ def act(way: str) -> Any:
     return globals()[way]()
 
 
+_SESSION_SQL = {
+    "postgresql": [
+        "SHOW search_path",
+        "SELECT to_regclass('left_behind')::text",
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711",
+        "SELECT count(*) FROM pg_cursors WHERE is_holdable",
+    ],
+    "mysql": [
+        "SELECT @@sql_mode, @left_behind",
+        "SELECT IS_FREE_LOCK('left_behind')",
+    ],
+    "sqlite": ["PRAGMA query_only", "SELECT count(*) FROM sqlite_temp_master"],
+}
+
+
 def look_around() -> dict[str, Any]:
     """Return what a run finds, which must not depend on the runs before it."""
     with connection.cursor() as cursor:
@@ -54,10 +70,24 @@ def look_around() -> dict[str, Any]:
         "autocommit": connection.get_autocommit(),
         "in_transaction": connection.in_atomic_block,
         "isolation": isolation,
+        "session": _what_the_session_keeps(),
         "left": left,
-        "hooks": [*map(str, connection.execute_wrappers), connection.force_debug_cursor],
+        "hooks": [
+            *(hook.__qualname__ for hook in connection.execute_wrappers),
+            connection.force_debug_cursor,
+        ],
         **look_at_context(),
     }
+
+
+def _what_the_session_keeps() -> list[Any]:
+    """Return what `leave_setting`, `leave_temporary_table` and `leave_lock` would have changed."""
+    with connection.cursor() as cursor:
+        found: list[Any] = []
+        for sql in _SESSION_SQL[connection.vendor]:
+            cursor.execute(sql)
+            found += cursor.fetchone() or ()
+    return found
 
 
 def look_at_context() -> dict[str, Any]:
@@ -214,6 +244,62 @@ def leave_transaction_of_sql() -> None:
     with connection.cursor() as cursor:
         cursor.execute("BEGIN")
     Effect.objects.create(execution_id=current_job().id, note="left behind")
+
+
+def leave_setting() -> None:
+    _run_sql(
+        postgresql="SET search_path = nowhere, public",
+        mysql="SET SESSION sql_mode = 'ANSI_QUOTES'",
+        sqlite="PRAGMA query_only = ON",
+    )
+
+
+def leave_setting_by_function() -> None:
+    _run_sql(
+        postgresql="SELECT set_config('search_path', 'nowhere, public', false)",
+        mysql="SELECT @left_behind := 1",
+        sqlite="PRAGMA query_only = ON",
+    )
+
+
+def leave_temporary_table() -> None:
+    _run_sql(default="CREATE TEMPORARY TABLE left_behind (id integer)")
+
+
+def leave_lock() -> None:
+    _run_sql(
+        postgresql="SELECT pg_advisory_lock(4711)",
+        mysql="SELECT GET_LOCK('left_behind', 0)",
+        sqlite="BEGIN IMMEDIATE",
+    )
+
+
+def end_own_session() -> None:
+    dialect = dialect_for("default")
+    connection.ensure_connection()
+    session_id = dialect.session_id(connection)
+    other = connections.create_connection("default")
+    try:
+        dialect.abort(other, session_id)
+    finally:
+        other.close()
+    Effect.objects.count()
+
+
+def leave_server_cursor() -> None:
+    """Keep an iterator, and with it a cursor in the server; only PostgreSQL has such cursors."""
+    if connection.vendor != "postgresql":
+        return
+    for number in range(3):
+        Effect.objects.create(execution_id=current_job().id, note=f"row {number}")
+    rows = Effect.objects.iterator(chunk_size=1)
+    next(rows)
+    KEPT.append(rows)
+
+
+def _run_sql(default: str = "", **by_vendor: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(by_vendor.get(connection.vendor, default))
 
 
 def leave_isolation_level() -> None:

@@ -47,8 +47,12 @@
         fail(texts.forbidden);
         return;
       }
-      if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-      draw(await answer.json());
+      if (answer.headers.get("Jobu-Problem") === "not-migrated") {
+        fail(texts["not migrated"]);
+      } else {
+        if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+        draw(await answer.json());
+      }
     } catch (error) {
       if (error.name === "AbortError") return;
       fail(texts.disconnected.replace("{}", error.message));

@@ -17,6 +17,7 @@ window.jobuTables = (format, texts, urls) => {
   };
 
   const executions = (query) => urls.executions && `${urls.executions}?${new URLSearchParams(query)}`;
+  const failures = (query) => urls.failures && `${urls.failures}?${new URLSearchParams(query)}`;
   const executionsOf = (name, query) => (name === OTHER ? null : executions(query));
 
   const cell = (content, { isNumber = false, title = "" } = {}) => {
@@ -79,7 +80,8 @@ window.jobuTables = (format, texts, urls) => {
     const minutes = (Date.parse(data.now) - Date.parse(data.steps[0].begins_at)) / 60_000;
     say("finished", count(finished, data.total.is_capped));
     say("rate", `${format.number(finished / minutes)} ${texts["per minute"]}`);
-    say("dead", finished ? format.percent(dead / finished) : "–");
+    const share = finished ? format.percent(dead / finished) : "–";
+    byId("dead").replaceChildren(link(share, failures({ range: data.range })));
     byId("dead").classList.toggle("jobu-bad", dead > 0);
     say("dead-of", `${format.number(dead)} ${texts["of finished"].replace("{}", format.number(finished))}`);
     say("waiting", count(sum(data.waiting, (each) => each.due), data.waiting.some((each) => each.is_capped)));
@@ -104,7 +106,7 @@ window.jobuTables = (format, texts, urls) => {
   const handlers = (data) => fill("handlers", data.handlers.slice(0, MOST_HANDLERS).map((each) => [
     cell(link(each.name, executionsOf(each.name, { handler_name: each.name }))),
     cell(format.number(each.finished), { isNumber: true }),
-    cell(each.dead ? link(format.number(each.dead), executionsOf(each.name, { handler_name: each.name, status: "dead" })) : "0", { isNumber: true }),
+    cell(each.dead ? link(format.number(each.dead), each.name === OTHER ? null : failures({ handler_name: each.name, range: data.range })) : "0", { isNumber: true }),
     cell(bar(each.failure_rate, format.percent(each.failure_rate), "jobu-failure")),
     cell(duration(each.run, "p50"), { isNumber: true }),
     cell(duration(each.run, "p95"), { isNumber: true }),

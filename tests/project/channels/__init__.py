@@ -1,0 +1,1 @@
+"""An app with a command called `runworker`, as Django Channels has it."""
