@@ -83,7 +83,6 @@ def test_the_tutorial_can_be_followed_word_by_word(walkthrough: Walkthrough) -> 
         "the sale",
         lambda: walkthrough.log,
     )
-    # Nothing but what the text lets fail.
     failed = [name for name, status in walkthrough.executions() if status == "FAILED"]
     assert failed == ["order_books"], walkthrough.log
 
