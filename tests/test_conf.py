@@ -27,10 +27,10 @@ def test_a_setting_is_looked_up_each_time() -> None:
 
 @pytest.mark.parametrize("name", sorted(setting_types))
 def test_a_setting_that_the_project_lacks_has_its_default(name: str) -> None:
-    with override_settings():
-        if hasattr(django_settings, f"JOBU_{name}"):
-            delattr(django_settings, f"JOBU_{name}")
-            setting_changed.send(None, setting=f"JOBU_{name}", value=None, enter=True)
+    setting = f"JOBU_{name}"
+    with override_settings(**{setting: None}):
+        delattr(django_settings, setting)
+        setting_changed.send(None, setting=setting, value=None, enter=True)
         assert getattr(settings, name) == vars(Settings)[name]
 
 
