@@ -62,6 +62,8 @@ def test_enqueue_says_what_to_do(call: Callable[[], object]) -> None:
         ["jobu_prune"],
         ["jobu_deadletters", "list"],
         ["jobu_token", "list"],
+        ["jobu_executions", "list"],
+        ["jobu_enqueue", "echo"],
     ],
 )
 def test_commands_say_what_to_do(command: list[str]) -> None:

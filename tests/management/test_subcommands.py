@@ -16,7 +16,7 @@ def parsed(command: str, *arguments: str) -> dict[str, Any]:
     return vars(parser.parse_args(arguments))
 
 
-@pytest.mark.parametrize("command", ["jobu_token", "jobu_deadletters"])
+@pytest.mark.parametrize("command", ["jobu_token", "jobu_deadletters", "jobu_executions"])
 def test_an_action_takes_django_s_options_before_and_after_it(command: str) -> None:
     given = ["--settings=x", "--pythonpath=y", "--verbosity=2", "--traceback", "--no-color"]
     after = parsed(command, "list", *given, "--skip-checks")

@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import django
+
 from tests.addresses import address
 
 SERVICE = os.environ.get("JOBU_TEST_DATABASE", "sqlite")
@@ -138,12 +140,12 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 USE_TZ = True
 TIME_ZONE = "UTC"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# From Django 6.1 on there is none without it; the tests replace it by one that keeps what is sent.
-EMAIL_PORT = int(os.environ.get("JOBU_TEST_SMTP_PORT", "25"))
-EMAIL_HOST = "127.0.0.1"
-MAILERS = {
-    "default": {
-        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
-        "OPTIONS": {"host": EMAIL_HOST, "port": EMAIL_PORT},
+# Django 6.1 refuses the older settings beside MAILERS, and has no mailer without it. The tests
+# replace it by one that keeps what is sent.
+_smtp = {"host": "127.0.0.1", "port": int(os.environ.get("JOBU_TEST_SMTP_PORT", "25"))}
+if django.VERSION < (6, 1):
+    EMAIL_HOST, EMAIL_PORT = _smtp["host"], _smtp["port"]
+else:
+    MAILERS = {
+        "default": {"BACKEND": "django.core.mail.backends.smtp.EmailBackend", "OPTIONS": _smtp}
     }
-}

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import translation
 
 from jobu.conf import settings
@@ -15,6 +15,7 @@ from jobu.dialects import database_time
 from jobu.exceptions import JobuError
 from jobu.handlers.registry import handlers
 from jobu.management.arguments import delay, moment, seconds
+from jobu.management.database_command import DatabaseCommand
 from jobu.masking import mask
 from jobu.models import JobExecution
 from jobu.outcomes import Status
@@ -31,7 +32,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _PATIENCE_SECONDS = 2.0
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Enqueue one execution of a handler, such as: jobu_enqueue report --params "
         "'{\"days\": 30}' --delay 5m. With --wait, wait for its end and print its result as JSON; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import translation
 
 from jobu.conf import settings
@@ -13,6 +13,8 @@ from jobu.dialects import database_time
 from jobu.handlers.registry import handlers
 from jobu.jsonable import ExactEncoder
 from jobu.management.arguments import moment, whole
+from jobu.management.database_command import DatabaseCommand
+from jobu.management.subcommands import add_actions
 from jobu.masking import mask
 from jobu.models import JobExecution
 from jobu.models.job_execution import ParamSource
@@ -67,7 +69,7 @@ _ACTIONS = {
 }
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "List executions, show one, and retry, cancel or discard some. Choose them by their ids or "
         "by filters, the same as in the admin; several filters must all match. For example: "
@@ -75,7 +77,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        actions = add_actions(parser, dest="action", metavar="ACTION")
         listing = actions.add_parser("list", help="list them, newest first")
         listing.add_argument("--limit", type=whole, default=50, help="how many (default: 50)")
         listing.add_argument("--json", action="store_true", help="as a JSON array")
