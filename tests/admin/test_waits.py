@@ -93,8 +93,8 @@ def test_the_banner_is_on_the_pages_of_rows_and_only_jobus_own(admin_client: Cli
 def test_who_may_see_neither_executions_nor_processes_sees_no_banner() -> None:
     pending(queue="secret")
     process(kind="dispatcher")
-    assert "secret" not in text_of(staff("view_cronjob"), list_of(CronJob))
-    assert "secret" in text_of(staff("view_process"), list_of(Process))
+    assert "jobu-troubles" not in text_of(staff("view_cronjob"), list_of(CronJob))
+    assert "jobu-troubles" in text_of(staff("view_process"), list_of(Process))
 
 
 def test_the_processes_page_says_how_to_start_what_is_missing(admin_client: Client) -> None:
@@ -122,7 +122,7 @@ def test_retrying_is_a_filter(admin_client: Client) -> None:
     finished(Status.FAILED, retry_count=3)
     response = admin_client.get(list_of(JobExecution, status="RETRY"))
     assert [each.pk for each in response.context["cl"].result_list] == [again.pk]
-    assert ">retrying</a>" in "".join(response.text.split("\n"))
+    assert ">retrying<" in "".join(map(str.strip, response.text.lower().split("\n")))
 
 
 @pytest.mark.parametrize("max_retry", [0, 1, 3])

@@ -33,7 +33,9 @@ LONG_AGO = 60 / 86_400
 
 
 @pytest.fixture(autouse=True)
-def alerts(settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def alerts(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, temporary_handlers: None
+) -> dict[str, Any]:
     """Tell one address, of all; look at each question, and begin an hour ago."""
     settings.JOBU_ALERTS = {"email": ["ops@example.com"], "name": "shop"}
     sending.register()
