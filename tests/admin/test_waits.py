@@ -122,7 +122,7 @@ def test_retrying_is_a_filter(admin_client: Client) -> None:
     finished(Status.FAILED, retry_count=3)
     response = admin_client.get(list_of(JobExecution, status="RETRY"))
     assert [each.pk for each in response.context["cl"].result_list] == [again.pk]
-    assert ">retrying</a>" in "".join(response.text.split("\n"))
+    assert ">Retrying</a>" in "".join(response.text.split("\n"))
 
 
 @pytest.mark.parametrize("max_retry", [0, 1, 3])
