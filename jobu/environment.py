@@ -30,9 +30,9 @@ _SURELY_MISSPELT = 0.9
 def settings_from_environment(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Return the settings of jobu that are in `environ`, each with the type that it must have.
 
-    An empty text means None for a setting that may be None, and not set for the others. Lists are
-    written with commas or as JSON, dicts as JSON. A misspelt name is returned, too, as the text
-    that it has: `manage.py check` then asks which setting was meant.
+    An empty text means None for a setting that may be None, and leaves the default of any other.
+    Lists are written with commas or as JSON, dicts as JSON. A misspelt name is returned, too, as
+    the text that it has: `manage.py check` then asks which setting was meant.
     """
     found = {}
     for variable, text in environ.items():
@@ -41,7 +41,7 @@ def settings_from_environment(environ: Mapping[str, str] = os.environ) -> dict[s
             continue
         if name in setting_types:
             kinds = _kinds(setting_types[name])
-            if text != "" or kinds.keys() & {NoneType, list, dict}:
+            if text != "" or NoneType in kinds:
                 found[variable] = _read(variable, text, kinds)
         elif difflib.get_close_matches(name, setting_types, n=1, cutoff=_SURELY_MISSPELT):
             found[variable] = text
@@ -70,7 +70,7 @@ def _read(variable: str, text: str, kinds: Mapping[Any, Any]) -> Any:
         if list in kinds and (str not in kinds or "," in text or text.startswith("[")):
             return [_read_one(item, {kinds[list]}) for item in _items(text)]
         if dict in kinds:
-            value = json.loads(text or "{}")
+            value = json.loads(text)
             if isinstance(value, dict):
                 return value
             raise ValueError(value)
@@ -119,7 +119,7 @@ def _write(value: Any) -> str:
         case bool():
             return str(value).lower()
         case list():
-            return ",".join(map(str, value))
+            return ",".join(map(str, value)) or "[]"
         case dict():
             return json.dumps(value)
         case _:

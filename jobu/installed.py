@@ -1,4 +1,4 @@
-"""How to install this jobu once more: from the index, or from where it came while that has none."""
+"""How to install this jobu again: from the package index, or from where pip got it."""
 
 from __future__ import annotations
 

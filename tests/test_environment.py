@@ -31,12 +31,12 @@ pytestmark = pytest.mark.pure
         ("KAFKA_TOPIC", "orders", "orders"),
         ("KAFKA_TOPIC", "orders, returns", ["orders", "returns"]),
         ("EVENT_QUEUES", "mail", ["mail"]),
-        ("EVENT_QUEUES", "", []),
+        ("EVENT_QUEUES", "[]", []),
         ("EVENT_QUEUES", '["a,b", "c"]', ["a,b", "c"]),
         ("EVENT_PRIORITIES", "1,-5", [1, -5]),
         ("EVENT_PRIORITIES", "[1, -5]", [1, -5]),
         ("KAFKA_OPTIONS", '{"acks": "all"}', {"acks": "all"}),
-        ("KAFKA_OPTIONS", "", {}),
+        ("KAFKA_OPTIONS", "{}", {}),
     ],
 )
 def test_a_variable_becomes_a_setting_of_the_right_type(name: str, text: str, value: Any) -> None:
@@ -47,7 +47,8 @@ def test_a_variable_becomes_a_setting_of_the_right_type(name: str, text: str, va
 
 
 def test_an_empty_variable_leaves_the_default_where_none_is_not_allowed() -> None:
-    assert settings_from_environment({"JOBU_WORKER_POOL_SIZE": "", "JOBU_DATABASE": ""}) == {}
+    names = ("WORKER_POOL_SIZE", "DATABASE", "SENSITIVE_PARAMS", "KAFKA_OPTIONS", "API_HEALTH_OPEN")
+    assert settings_from_environment(dict.fromkeys((PREFIX + name for name in names), "")) == {}
 
 
 @pytest.mark.parametrize(
