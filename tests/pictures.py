@@ -36,7 +36,7 @@ for number in range(3):
     enqueue("import_products", {"products": 2000, "pause_seconds": 0.1})
 enqueue("send_welcome_mail", {"to": "ada@example.com"}, available_at=CronJob.objects.first()
     .updated_at + __import__("datetime").timedelta(hours=2))
-enqueue("order_placed", {"order": "three", "email": "minji@example.com", "total": "7.50"})
+enqueue("postgres_crud", {"rows": 3})
 CronJob.objects.filter(name="concurrent_queries").update(
     is_enabled=False, problem="Paused: its last 5 executions ended dead.")
 DeadLetter.objects.create(adapter="kafka", source_id="orders:0:4711", key=b"order-17",

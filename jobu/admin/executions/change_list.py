@@ -18,12 +18,12 @@ from django.utils.translation import gettext_lazy as _
 
 from jobu.admin.executions.search import search_for
 from jobu.admin.shared.addresses import id_of
-from jobu.admin.shared.filters import MAX_OFFERED, ChoiceFilter, WordFilter
+from jobu.admin.shared.filters import MAX_OFFERED, ChoiceFilter, QueueFilter, WordFilter
 from jobu.jsonable import storable_time
 from jobu.models import CronJob
 from jobu.models.job_execution import ParamSource
 from jobu.outcomes import DEAD, Status
-from jobu.reading import Waits
+from jobu.reading import Waits, known_queues
 from jobu.reading.filters import RETRY, status_filter
 from jobu.reading.pages import browse, count, first_id_after, first_id_since
 
@@ -147,6 +147,13 @@ class CronFilter(ChoiceFilter):
             raise IncorrectLookupParameters(f"cron must be the id of a cron job, not {value!r}")
         executions: Any = queryset
         return executions.of_job(job_id)  # type: ignore[no-any-return]
+
+
+class ExecutionQueueFilter(QueueFilter):
+    """Offers the queues that occur, as far as that can be known, too."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(queue, queue) for queue in known_queues()]
 
 
 class SourceFilter(WordFilter):

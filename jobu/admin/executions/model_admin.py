@@ -16,6 +16,7 @@ from jobu.admin.executions.change_list import (
     CreatedFilter,
     CronFilter,
     ExecutionChangeList,
+    ExecutionQueueFilter,
     SourceFilter,
     StatusFilter,
 )
@@ -28,7 +29,7 @@ from jobu.admin.executions.publish import publish_view
 from jobu.admin.executions.retry import retry_view
 from jobu.admin.executions.search import search_for
 from jobu.admin.shared.base import ReadOnlyAdmin
-from jobu.admin.shared.filters import HandlerFilter, QueueFilter
+from jobu.admin.shared.filters import HandlerFilter
 from jobu.admin.shared.words import moment_html
 from jobu.models import DeadLetter, JobExecution
 
@@ -52,7 +53,7 @@ class JobExecutionAdmin(ReadOnlyAdmin):
         StatusFilter,
         HandlerFilter,
         CronFilter,
-        QueueFilter,
+        ExecutionQueueFilter,
         SourceFilter,
         CreatedFilter,
         FailureFilter,

@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from jobu.handlers.registry import handlers
-from jobu.reading import known_queues
+from jobu.models import CronJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,13 +78,15 @@ class HandlerFilter(ChoiceFilter):
 
 
 class QueueFilter(ChoiceFilter):
-    """Offers the queues that occur, as far as that can be known; `?queue=` takes any other."""
+    """Offers the queues of handlers and cron jobs; `?queue=` takes any other."""
 
     title = _("queue")
     parameter_name = "queue"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [(queue, queue) for queue in known_queues()]
+        named = CronJob.objects.order_by("queue").values_list("queue", flat=True).distinct()
+        queues = {*named[:MAX_OFFERED], *(spec.options.queue for spec in handlers)}
+        return [(queue, queue) for queue in sorted(queues)]
 
 
 def parameters_of(list_filter: Any) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ for _model in (CronJob, DeadLetter, JobExecution, LogLine, Process):
     )
 models.DateTimeField(db_default=DatabaseNow()).contribute_to_class(JobExecution, "later_at")
 INDEX = StatusIndex(fields=["later_defaulted", "id"], name="jobu_exec_later", status="PENDING")
-JobExecution._meta.indexes.append(INDEX)
+JobExecution._meta.indexes = [*JobExecution._meta.indexes, INDEX]
 
 
 class Later(models.Model):
@@ -26,4 +26,4 @@ class Later(models.Model):
         app_label = "jobu"
 
     def __str__(self) -> str:
-        return self.note
+        return str(self.note)
