@@ -189,22 +189,13 @@ def _row_with_result(outcome: Outcome, now: float) -> str:
     return _row(outcome, now, outcome.result)
 
 
-def _seen_to_die(outcome: Outcome, now: float) -> Outcome:
-    """Move the times of a run that was over long ago to where others can see it die.
-
-    After an outage nobody could before. Who looks for what died since the last look must not have
-    looked beyond that time already. How long the run took stays the same.
-    """
-    if outcome.finished is None:
-        return outcome
-    late = max(0.0, now - _LATEST_DEATH_SECONDS - outcome.finished)
-    started = None if outcome.started is None else outcome.started + late
-    return outcome._replace(started=started, finished=outcome.finished + late)
-
-
 def _row_with_everything(outcome: Outcome, now: float) -> str:
+    if outcome.is_dead and outcome.finished is not None:
+        # After an outage the run may be long over, but nobody could see it die before. Who looks
+        # for what died since the last look must not have looked beyond that time already.
+        outcome = outcome._replace(finished=max(outcome.finished, now - _LATEST_DEATH_SECONDS))
     return _row(
-        _seen_to_die(outcome, now) if outcome.is_dead else outcome,
+        outcome,
         now,
         outcome.result,
         outcome.status.value,
