@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -146,7 +147,8 @@ def test_an_outcome_that_the_database_refuses_fails_alone_and_says_why(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     first, bad, last = claimed(3)
-    outcome = outcomes.succeeded(bad, refused_result(), started=100.0, finished=101.0)
+    now = time.monotonic()
+    outcome = outcomes.succeeded(bad, refused_result(), started=now - 1, finished=now)
     settled = settle_one_by_one(
         [outcomes.succeeded(first, "1"), outcome, outcomes.succeeded(last, "3")]
     )
