@@ -95,11 +95,11 @@ def test_a_mail_arrives_by_smtp(settings: Any, email: Any) -> None:
     admin = "ann@example.com"
     settings.ADMINS = [("ann", admin)] if django.VERSION < (6,) else [admin]
     with mailbox() as box:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", box.port
-        if django.VERSION >= (6, 1):
-            del settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT
-            backend = "django.core.mail.backends.smtp.EmailBackend"
+        backend = "django.core.mail.backends.smtp.EmailBackend"
+        if django.VERSION < (6, 1):
+            settings.EMAIL_BACKEND = backend
+            settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", box.port
+        else:
             options = {"host": "127.0.0.1", "port": box.port}
             settings.MAILERS = {"default": {"BACKEND": backend, "OPTIONS": options}}
         send_to(settings, email=email)

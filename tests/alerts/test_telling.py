@@ -284,7 +284,7 @@ def test_a_queue_whose_first_execution_is_old_is_told(alerts: dict[str, Any]) ->
 
 def look_for(seconds: float) -> int:
     """Let somebody have looked so long ago, without news, and look again."""
-    for state in AlertState.objects.exclude(told=None):
+    for state in AlertState.objects.exclude(told__isnull=True):
         seen = {key: datetime.fromisoformat(at) for key, at in state.told["seen"].items()}
         earlier = {key: at - timedelta(seconds=seconds) for key, at in seen.items()}
         state.told["seen"] = {key: at.isoformat() for key, at in earlier.items()}

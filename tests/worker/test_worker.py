@@ -240,6 +240,7 @@ def test_it_starts_once_stops_twice_and_shows_what_runs(start_worker: StartWorke
 
 
 def test_it_says_how_long_each_job_runs_and_how_often_it_may(start_worker: StartWorker) -> None:
+    GATE.clear()
     worker = start_worker()
     before = datetime.now(UTC)
     enqueue("wait_at_gate", max_retry=7, timeout_seconds=50)
@@ -252,7 +253,6 @@ def test_it_says_how_long_each_job_runs_and_how_often_it_may(start_worker: Start
     assert job.elapsed_seconds + job.remaining_seconds == pytest.approx(50, abs=1)
     GATE.set()
     wait_until(lambda: not worker.running_jobs, "the end")
-    GATE.clear()
 
 
 @pytest.mark.django_db(transaction=True)
