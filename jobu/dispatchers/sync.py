@@ -59,11 +59,12 @@ def sync(*, keep: bool = False) -> list[str]:
             .order_by("name")
         )
         found = _by_declared_name(rows)
+        jobs = [_row_of(spec, schedule, found) for spec, schedule in declared]
         report = [
-            f"{schedule.name}: {_sync_one(_wanted(spec, schedule), found.get(schedule.name))}"
-            for spec, schedule in declared
+            f"{schedule.name}: {_sync_one(_wanted(spec, schedule), job)}"
+            for (spec, schedule), job in zip(declared, jobs, strict=True)
         ]
-        used = {found[name].pk for name in names if name in found}
+        used = {job.pk for job in jobs if job is not None}
         report += [f"{job.name}: {_leave(job, keep=keep)}" for job in rows if job.pk not in used]
     return report
 
@@ -84,10 +85,17 @@ def _wanted(spec: HandlerSpec, schedule: Schedule) -> _Values:
     }
 
 
+def _row_of(spec: HandlerSpec, schedule: Schedule, found: dict[str, CronJob]) -> CronJob | None:
+    """Return the row of the schedule; one named like its handler was renamed with it."""
+    former = spec.aliases if schedule.name == spec.name else ()
+    return next((found[name] for name in (schedule.name, *former) if name in found), None)
+
+
 def _by_declared_name(rows: Iterable[CronJob]) -> dict[str, CronJob]:
-    """Return the rows by the names in code: somebody may have renamed one."""
+    """Return the rows by the names in code, present and former: somebody may have renamed one."""
     by_digest = {_digests(job.declared).get("name"): job for job in rows}
-    names = {schedule.name for spec in handlers for schedule in spec.schedules}
+    names = {name for spec in handlers for name in spec.aliases if spec.schedules}
+    names |= {schedule.name for spec in handlers for schedule in spec.schedules}
     renamed = {name: by_digest.get(_digest([name])) for name in names}
     return {
         **{name: job for name, job in renamed.items() if job is not None},

@@ -171,6 +171,23 @@ def test_a_declared_cron_job_that_was_renamed_is_still_the_same() -> None:
     assert (job.name, job.cron_expression, job.is_enabled) == ("The report", "0 10 * * 1", True)
 
 
+def test_the_cron_job_of_a_handler_that_was_renamed_is_renamed_with_it() -> None:
+    declare("0 9 * * 1")
+    sync()
+    before = CronJob.objects.get()
+    vanish()
+
+    @handler("summary", aliases="report", cron="0 9 * * 1", timezone="Asia/Seoul", queue="reports")
+    def summary() -> None: ...
+
+    [line] = sync()
+    assert line.startswith("summary: updated (name summary")
+    job = CronJob.objects.get()
+    assert (job.pk, job.name, job.handler_name) == (before.pk, "summary", "summary")
+    assert job.is_enabled
+    assert sync() == ["summary: unchanged"]
+
+
 def test_what_an_earlier_version_declared_is_updated_or_kept_like_before() -> None:
     declare("0 9 * * 1")
     sync()
