@@ -40,6 +40,10 @@ class MySQLDialect(Dialect):
     # User variables begin with @, and one statement may set what LAST_INSERT_ID() is in the next.
     session_words = ("@", "get_lock", "last_insert_id")
 
+    def may_change_session(self, sql: object) -> bool:
+        # A variable of the server's, which a SELECT only reads; Django itself reads some.
+        return super().may_change_session(sql.replace("@@", "") if isinstance(sql, str) else sql)
+
     def now_sql(self, offset: str | None = None) -> str:
         now = "UTC_TIMESTAMP(6)"
         return f"({now} + INTERVAL ROUND(({offset}) * 1000000) MICROSECOND)" if offset else now

@@ -185,6 +185,13 @@ def test_a_statement_that_is_not_known_to_be_plain_counts_as_a_change(
     assert dialect_for("default").may_change_session(sql) is expected
 
 
+@pytest.mark.skipif(connection.vendor != "mysql", reason="no other database has such variables")
+def test_only_variables_of_the_user_change_a_session_of_mysql() -> None:
+    dialect = dialect_for("default")
+    assert not dialect.may_change_session("SELECT VERSION(), @@sql_mode")
+    assert dialect.may_change_session("SELECT @@sql_mode, @mine := 1")
+
+
 @pytest.mark.django_db
 def test_django_asks_is_usable_once_when_health_check_enabled_is_set_and_done_is_not() -> None:
     """Django documents neither attribute; `expect_check` sets both."""
