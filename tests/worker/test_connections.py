@@ -24,13 +24,16 @@ StartWorker = Callable[..., Worker]
 
 
 @pytest.fixture
-def opened() -> Iterator[list[Any]]:
-    """The connections that jobs open."""
-    found: list[Any] = []
+def opened() -> Iterator[set[int]]:
+    """The ids of the executions that open a connection.
 
-    def note(connection: Any, **_: Any) -> None:
-        if find_current_job() is not None:
-            found.append(connection)
+    Not the connections: to open its first one, Django may open another one for a moment.
+    """
+    found: set[int] = set()
+
+    def note(**_: Any) -> None:
+        if (job := find_current_job()) is not None:
+            found.add(job.id)
 
     connection_created.connect(note)
     yield found
@@ -46,7 +49,7 @@ def _long_lived() -> Iterator[None]:
 
 @pytest.mark.parametrize("handler", ["effect", "atomic_effect", "async_orm"])
 def test_a_busy_slot_keeps_its_connection_from_job_to_job(
-    start_worker: StartWorker, opened: list[Any], handler: str
+    start_worker: StartWorker, opened: set[int], handler: str
 ) -> None:
     enqueue_many(handler, ({} for _ in range(30)))
     start_worker(pool_size=2)
@@ -73,7 +76,7 @@ def test_slots_share_the_few_connections_of_a_pool(start_worker: StartWorker, ha
 
 @pytest.mark.parametrize("handler", ["effect", "async_orm"])
 def test_a_slot_that_is_idle_closes_what_django_would_have_closed(
-    start_worker: StartWorker, opened: list[Any], handler: str
+    start_worker: StartWorker, opened: set[int], handler: str
 ) -> None:
     start_worker(pool_size=1)
     wait_for_end(enqueue(handler))
@@ -85,7 +88,7 @@ def test_a_slot_that_is_idle_closes_what_django_would_have_closed(
 
 @pytest.mark.usefixtures("_long_lived")
 def test_a_slot_that_is_idle_keeps_what_django_would_have_kept(
-    start_worker: StartWorker, opened: list[Any], monkeypatch: pytest.MonkeyPatch
+    start_worker: StartWorker, opened: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jobu.worker.pool._BUSY_SECONDS", 0.01)
     is_idle = []
@@ -101,7 +104,7 @@ def test_a_slot_that_is_idle_keeps_what_django_would_have_kept(
 
 
 def test_a_busy_slot_does_not_keep_a_connection_for_ever(
-    start_worker: StartWorker, opened: list[Any], monkeypatch: pytest.MonkeyPatch
+    start_worker: StartWorker, opened: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(of_jobs, "_KEEP_SECONDS", 0.0)
     enqueue_many("effect", ({} for _ in range(5)))
