@@ -125,11 +125,13 @@ def has_connections() -> bool:
     return _thread.has_connections
 
 
-def keep_connections() -> None:
+def keep_connections(*, after_failure: bool) -> None:
     """Make this thread's connections ready for the next job of a busy slot.
 
     What a job has changed or broken is closed. Never raises.
     """
+    # Nobody tells of a connection that could only half be opened.
+    _thread.has_connections |= after_failure
     _tidy(is_busy=True)
 
 
@@ -155,7 +157,7 @@ def has_orm_thread() -> bool:
 async def keep_async_connections() -> None:
     """Do what `keep_connections` does in this task's thread for the ORM."""
     if has_orm_thread():
-        await asyncio.shield(sync_to_async(keep_connections)())
+        await asyncio.shield(sync_to_async(keep_connections)(after_failure=True))
 
 
 def close_async_connections() -> None:

@@ -116,7 +116,7 @@ class Pool:
                 run.thread_id = threading.get_ident()
                 # An empty context: no language, time zone or variable of the job before.
                 outcome = Context().run(execute, run)
-                keep_connections()
+                keep_connections(after_failure=outcome.error is not None)
                 may_go_on = run.interrupt is None
                 run = self.slots.finish(run, outcome)
                 if run is None and may_go_on:

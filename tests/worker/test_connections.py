@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.db.backends.signals import connection_created
 
 from jobu import Worker, enqueue, enqueue_many
@@ -150,6 +150,30 @@ def test_a_job_that_ends_its_own_session_fails_and_the_next_one_does_not(
     broken = wait_for_end(enqueue("misbehave", {"way": "end_own_session"}, max_retry=1))
     assert broken.status == Status.FAILED
     assert wait_for_end(enqueue("effect", max_retry=1)).status == Status.SUCCESS
+
+
+@pytest.mark.parametrize("handler", ["effect", "async_orm"])
+def test_a_connection_that_could_only_half_be_opened_is_opened_anew(
+    start_worker: StartWorker,
+    monkeypatch: pytest.MonkeyPatch,
+    opened: set[int],
+    handler: str,
+) -> None:
+    wrapper = type(connections["default"])
+    usual = wrapper.init_connection_state
+    failures = iter([OperationalError("commands out of sync")])
+
+    def fail_once(self: Any) -> None:
+        if find_current_job() is not None and (error := next(failures, None)):
+            raise error
+        usual(self)
+
+    monkeypatch.setattr(wrapper, "init_connection_state", fail_once)
+    start_worker(pool_size=1)
+    assert wait_for_end(enqueue(handler, max_retry=1)).status == Status.FAILED
+    execution = wait_for_end(enqueue(handler, max_retry=1))
+    assert execution.status == Status.SUCCESS
+    assert opened == {execution.pk}
 
 
 def test_the_server_is_not_asked_before_each_job(
