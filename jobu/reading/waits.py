@@ -135,7 +135,8 @@ def _find_ahead(execution: JobExecution, serving: list[LivingProcess]) -> Reason
         text = _("Behind %(count)s of a higher priority.")
         return Reason("behind_higher", text % {"count": _counted(count, is_exact)})
     # Compared inside the database, which may keep the time in another precision than Python.
-    own_time = Subquery(JobExecution.objects.filter(pk=execution.pk).values("available_at"))
+    own = JobExecution.objects.filter(pk=execution.pk).values("available_at")
+    own_time = Subquery(own[:1])
     earlier = Q(available_at__lt=own_time)
     same = Q(available_at=own_time, id__lt=execution.pk)
     in_lane = due.filter(queue=execution.queue, priority=execution.priority)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import random
 import signal
-import threading
+import time
 import uuid
 from datetime import timedelta
 from pathlib import Path
@@ -36,12 +36,14 @@ class Command(BaseCommand):
         parser.add_argument("--shared", type=float, default=0.05, help="how many write one row")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        stopped = threading.Event()
-        signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+        # Not an Event: a signal that comes while `wait` holds its lock would wait for it for ever.
+        signals: list[int] = []
+        signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
         chance = random.Random(options["seed"])
         shared = Effect.objects.create(execution_id=0).pk
         with options["journal"].open("a", buffering=1) as journal:
-            while not stopped.wait(chance.uniform(0, 2 * options["pause"])):
+            while not signals:
+                time.sleep(chance.uniform(0, 2 * options["pause"]))
                 # Not from the seed: what two producers enqueue must have two names.
                 params: dict[str, Any] = {"token": uuid.uuid4().hex}
                 if chance.random() < options["shared"]:
@@ -56,7 +58,7 @@ class Command(BaseCommand):
                 except Error as error:
                     write(journal, token=params["token"], error=str(error))
                     connection.close()
-                    stopped.wait(0.2)
+                    time.sleep(0.2)
 
 
 def produce(params: dict[str, Any], chance: random.Random, journal: TextIO) -> None:
