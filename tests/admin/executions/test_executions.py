@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from jobu import enqueue
@@ -189,7 +190,8 @@ def test_no_list_counts_the_whole_table(
     admin_client: Client, django_assert_max_num_queries: Any
 ) -> None:
     pending()
-    with django_assert_max_num_queries(10) as caught:
+    # On MySQL a look at the queues that wait takes one statement more.
+    with django_assert_max_num_queries(10 + (connection.vendor == "mysql")) as caught:
         admin_client.get(list_of(JobExecution))
     table = JobExecution._meta.db_table
     counts = [
