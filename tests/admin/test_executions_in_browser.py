@@ -135,7 +135,7 @@ def test_a_handler_is_enqueued_with_the_fields_of_its_params(admin: Browser) -> 
     assert admin.find("#id_queue").get_attribute("value") == "default"
     admin.find("#id_delay").send_keys("5m")
     admin.find(".submit-row input").click()
-    assert "was enqueued" in admin.text(".messagelist .success")
+    assert "Enqueued: " in admin.text(".messagelist .success")
     assert JobExecution.objects.get().params == {"count": 7}
     assert "in 5 min" in admin.text(".jobu-facts .jobu-badge") or "in 4 min" in admin.text(
         ".jobu-facts .jobu-badge"

@@ -67,7 +67,7 @@ def run_view(request: HttpRequest, admin: JobuAdmin, pk: int) -> HttpResponse:
         except ParamsError as error:
             form.add_error("params", str(error))
         else:
-            admin.message_user(request, _("%s was enqueued.") % execution, messages.SUCCESS)
+            admin.message_user(request, _("Enqueued: %s") % execution, messages.SUCCESS)
             enqueued = reverse("admin:jobu_jobexecution_change", args=[execution.pk])
             return HttpResponseRedirect(_after(request, admin, enqueued))
     context = {

@@ -134,7 +134,7 @@ def enqueue_view(request: HttpRequest, admin: JobuAdmin) -> HttpResponse:
         except JobuError as error:
             form.add_error(None, str(error))
         else:
-            text = gettext("%s was enqueued.") % execution
+            text = gettext("Enqueued: %s") % execution
             admin.message_user(request, text, messages.SUCCESS)
             return HttpResponseRedirect(_after(request, admin, execution.pk))
     title = gettext("Run %s again") % copied if copied else gettext("Enqueue an execution")

@@ -32,7 +32,7 @@ def test_an_execution_is_enqueued_by_hand(admin_client: Client) -> None:
     form = {"handler_name": "sleep", "params": '{"seconds": 1}', "queue": "mail", "priority": "7"}
     page = admin_client.post(ENQUEUE, form, follow=True)
     execution = JobExecution.objects.get()
-    assert told(page) == [f"{execution} was enqueued."]
+    assert told(page) == [f"Enqueued: {execution}"]
     assert page.redirect_chain == [(page_of(execution), 302)]
     assert (execution.handler_name, execution.params) == ("sleep", {"seconds": 1})
     assert (execution.queue, execution.priority) == ("mail", 7)
