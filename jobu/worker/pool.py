@@ -83,7 +83,9 @@ class Pool:
             self._is_closed = True
             idle_tasks, self._idle_tasks = self._idle_tasks, []
         for idle in idle_tasks:
-            idle.event_loop.call(idle.next_run.set_result, None)
+            # An event loop that was replaced may be broken.
+            if idle.event_loop is self._event_loop:
+                idle.event_loop.call(idle.next_run.set_result, None)
         self._event_loop.stop([run.task for run in self.slots.unended()])
 
     def _start(self, run: Run) -> None:

@@ -83,6 +83,19 @@ def test_an_abandoned_async_handler_does_not_become_the_current_job_of_another_t
     assert find_current_job() is None
 
 
+def test_a_pool_is_closed_although_a_task_was_idle_on_a_loop_that_broke() -> None:
+    pool = Pool(1, name="pool", batch_size=100, max_wait=60, on_batch=lambda: None)
+    pool.slots.add([attempt(1, "async_session_id")])
+    wait_until(lambda: bool(pool._idle_tasks), "the idle task")
+    [idle] = pool._idle_tasks
+    pool.replace_event_loop(idle.event_loop)
+    assert idle.event_loop._loop is not None
+    idle.event_loop.stop([])
+    assert idle.event_loop._loop.is_closed()
+    pool._idle_tasks.append(idle)
+    pool.close()
+
+
 def test_idle_threads_end_when_the_pool_is_closed() -> None:
     GATE.clear()
     before = set(threading.enumerate())
